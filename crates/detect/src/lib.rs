@@ -1,1 +1,20 @@
-//! placeholder
+//! Race detection algorithms, the layers around them, and the driver that runs them over a trace.
+//!
+//! Every detector implements [`deadheat_event::Detector`] and knows nothing of files, LLVM or reports. [`Driver`] runs
+//! one over a sequence of events; [`reference`](mod@reference) is the slow, obvious answer that all are compared with.
+
+pub mod clock;
+pub mod djit;
+mod driver;
+mod elements;
+pub mod fasttrack;
+pub mod hb;
+pub mod history;
+mod keyed;
+mod objects;
+pub mod shadow;
+mod threads;
+pub mod vc;
+
+pub use driver::{Analysis, Driver};
+pub use elements::{Elements, check_each};

@@ -49,12 +49,14 @@ pub enum SyncOp {
     Acquire(SyncId, Mode),
     /// Gives it back.
     Release(SyncId, Mode),
-    /// An atomic load.
+    /// An atomic load, issued before its access is checked.
     Load(Order),
-    /// An atomic store.
+    /// An atomic store, issued after its access is checked.
     Store(Order),
-    /// An atomic read-modify-write.
-    Rmw(Order),
+    /// The store half of an atomic read-modify-write, which continues the release sequence it read from. The load half
+    /// came before it as [`SyncOp::Load`], and the access itself stands between the two: what the load acquires is
+    /// ordered before the access, and the access before what the store releases.
+    Update(Order),
     /// Reaches a barrier.
     Enter(SyncId),
     /// Goes on from it.
@@ -89,7 +91,7 @@ pub trait Detector {
     type Array: Default;
 
     /// Makes the state of a new thread. `predecessor` is the ended thread whose slot it takes over, if any.
-    fn start(&mut self, slot: Slot, predecessor: Option<Self::Thread>) -> Self::Thread;
+    fn start(&mut self, slot: Slot, predecessor: Option<&Self::Thread>) -> Self::Thread;
 
     /// Whether a thread that `parent` forks now may take over the slot of `ended`: only if everything that `ended` did
     /// happens before everything that the new thread will do.
@@ -175,10 +177,10 @@ pub trait Detector {
     /// Shadow states in an array and all its bytes, beyond its own size.
     fn array_size(&self, array: &Self::Array) -> (usize, usize);
 
-    /// Heap bytes behind a thread's state.
-    fn thread_bytes(&self, thread: &Self::Thread) -> usize {
+    /// Counters kept with a thread (its predecessors in the slot included), and the heap bytes of its state.
+    fn thread_stats(&self, thread: &Self::Thread) -> Stats {
         let _ = thread;
-        0
+        Stats::default()
     }
 
     /// Heap bytes behind a sync object's state.
@@ -191,4 +193,7 @@ pub trait Detector {
     fn stats(&self) -> Stats;
 }
 
-const _: () = assert!(size_of::<Event>() == 40, "events are moved by the hundred million");
+const _: () = assert!(
+    size_of::<Event>() == 40,
+    "events are moved by the hundred million"
+);

@@ -203,13 +203,19 @@ impl Order {
     /// Whether a load or fence of this ordering acquires.
     #[inline]
     pub fn acquires(self) -> bool {
-        matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst | Order::Volatile)
+        matches!(
+            self,
+            Order::Acquire | Order::AcqRel | Order::SeqCst | Order::Volatile
+        )
     }
 
     /// Whether a store or fence of this ordering releases.
     #[inline]
     pub fn releases(self) -> bool {
-        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst | Order::Volatile)
+        matches!(
+            self,
+            Order::Release | Order::AcqRel | Order::SeqCst | Order::Volatile
+        )
     }
 }
 
@@ -247,7 +253,11 @@ impl Indices {
     /// One index.
     #[inline]
     pub fn one(index: u64) -> Indices {
-        Indices { first: index, last: index, stride: 1 }
+        Indices {
+            first: index,
+            last: index,
+            stride: 1,
+        }
     }
 
     /// The range from `first` to at most `last` in steps of `stride`; `None` if empty or longer than [`MAX_RANGE`].
@@ -259,7 +269,11 @@ impl Indices {
         match steps {
             0 => Some(Indices::one(first)),
             _ if steps >= MAX_RANGE => None,
-            _ => Some(Indices { first, last: first + steps * u64::from(stride), stride }),
+            _ => Some(Indices {
+                first,
+                last: first + steps * u64::from(stride),
+                stride,
+            }),
         }
     }
 
@@ -294,10 +308,25 @@ impl Indices {
         self.first == self.last
     }
 
+    /// These and the single index `other` as one range, if it is the next one in step.
+    pub fn append(self, other: Indices) -> Option<Indices> {
+        if !other.is_one() || other.first <= self.last {
+            return None;
+        }
+        let step = u32::try_from(other.first - self.last).ok()?;
+        if self.is_one() || step == self.stride {
+            Indices::new(self.first, other.last, step)
+        } else {
+            None
+        }
+    }
+
     /// Whether `index` is one of them.
     #[inline]
     pub fn contains(self, index: u64) -> bool {
-        self.first <= index && index <= self.last && (index - self.first).is_multiple_of(u64::from(self.stride))
+        self.first <= index
+            && index <= self.last
+            && (index - self.first).is_multiple_of(u64::from(self.stride))
     }
 
     /// All indices in ascending order.

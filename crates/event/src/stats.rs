@@ -21,8 +21,10 @@ pub struct Stats {
     pub others: u64,
     /// Accesses that a filter dropped.
     pub filtered: u64,
-    /// Accesses that a same-epoch or first-in-frame test answered without a race check.
-    pub same_epoch: u64,
+    /// Reads that a same-epoch or first-in-frame test answered without a race check.
+    pub same_epoch_reads: u64,
+    /// Writes that a same-epoch or first-in-frame test answered without a race check.
+    pub same_epoch_writes: u64,
     /// Race checks made on a shadow state.
     pub race_checks: u64,
     /// Operations on whole vector clocks (join, copy, compare), or lockset rules applied.
@@ -78,7 +80,8 @@ fields!(
     threads,
     others,
     filtered,
-    same_epoch,
+    same_epoch_reads,
+    same_epoch_writes,
     race_checks,
     clock_ops,
     clock_allocs,

@@ -1,0 +1,535 @@
+//! The off-line driver: runs a detector over the events of a trace, in their order.
+//!
+//! It owns all storage and does what is the same for every algorithm: thread ids to slots (and their reuse), re-entrant
+//! locks, which bytes make a location, the two halves of an atomic, objects that untraced code can reach, and the races
+//! as plain data. It never fails: events that make no sense (a lock not held, say) are taken as well as they can be;
+//! `trace::validate` is there to find them.
+
+use crate::keyed::Keyed;
+use crate::objects::Objects;
+use crate::shadow::Shadow;
+use crate::threads::Threads;
+use deadheat_event::{
+    Access, AccessKind, Addr, ArrayId, AtomicOp, Detector, Event, Indices, Object, Op, Order, Place, Prior,
+    Race, RaceKind, Races, Side, SiteId, Stats, SyncId, SyncOp, Tables, ThreadId,
+};
+
+/// An analysis of a trace, with its detector and layers chosen at run time.
+pub trait Analysis {
+    /// Takes the next events. Every race found is passed on at once.
+    fn process(&mut self, events: &[Event], tables: &Tables, found: &mut dyn FnMut(Race));
+
+    /// Makes the checks that are still put off at the end of the trace.
+    fn finish(&mut self, found: &mut dyn FnMut(Race));
+
+    /// Counters so far. Walks all states, so not for every event.
+    fn stats(&self) -> Stats;
+}
+
+/// Runs a [`Detector`] over events.
+pub struct Driver<D: Detector> {
+    detector: D,
+    threads: Threads<D::Thread>,
+    /// Locks, barriers and channels. One id names one kind of object.
+    syncs: Keyed<SyncId, D::Sync>,
+    /// Atomics, by address.
+    atomics: Keyed<Addr, D::Sync>,
+    objects: Objects<D::Sync>,
+    memory: Shadow<D::Location>,
+    arrays: Keyed<ArrayId, D::Array>,
+    /// Findings of the event at hand. Kept here so that its buffer is used again.
+    findings: Findings,
+    stats: Stats,
+}
+
+impl<D: Detector> Driver<D> {
+    /// A driver that has seen nothing yet.
+    pub fn new(detector: D) -> Driver<D> {
+        Driver {
+            detector,
+            threads: Threads::default(),
+            syncs: Keyed::default(),
+            atomics: Keyed::default(),
+            objects: Objects::default(),
+            memory: Shadow::default(),
+            arrays: Keyed::default(),
+            findings: Findings::default(),
+            stats: Stats::default(),
+        }
+    }
+
+    /// The detector, for tests that look inside.
+    pub fn detector(&self) -> &D {
+        &self.detector
+    }
+
+    fn event(&mut self, event: &Event, tables: &Tables, found: &mut dyn FnMut(Race)) {
+        let number = self.stats.events;
+        self.stats.events += 1;
+        let me = self.threads.of(event.thread, &mut self.detector);
+        let at = At {
+            thread: event.thread,
+            me,
+            site: event.site,
+            number,
+        };
+        match event.op {
+            Op::Read { addr, size, .. } => {
+                self.stats.reads += 1;
+                self.memory_access(at, addr, size, AccessKind::Read, false, found);
+            }
+            Op::Write { addr, size, .. } => {
+                self.stats.writes += 1;
+                self.memory_access(at, addr, size, AccessKind::Write, false, found);
+            }
+            Op::ArrayRead { array, indices } => {
+                self.stats.reads += 1;
+                self.array_access(at, array, indices, AccessKind::Read, found);
+            }
+            Op::ArrayWrite { array, indices } => {
+                self.stats.writes += 1;
+                self.array_access(at, array, indices, AccessKind::Write, found);
+            }
+            _ => self.synchronise(at, event.op, tables, found),
+        }
+    }
+
+    #[inline]
+    fn memory_access(
+        &mut self,
+        at: At,
+        addr: Addr,
+        size: u32,
+        kind: AccessKind,
+        atomic: bool,
+        found: &mut dyn FnMut(Race),
+    ) {
+        if !self.objects.is_empty() && self.objects.contain(addr, size) {
+            return self.touching_access(at, addr, size, kind, atomic, found);
+        }
+        self.plain_access(at, addr, size, kind, atomic, found);
+    }
+
+    /// An access to an object that untraced code can reach: ordered with the calls that reach it (RDIT caveat 3).
+    #[cold]
+    fn touching_access(
+        &mut self,
+        at: At,
+        addr: Addr,
+        size: u32,
+        kind: AccessKind,
+        atomic: bool,
+        found: &mut dyn FnMut(Race),
+    ) {
+        self.commit(at, found);
+        let thread = &mut self.threads.get_mut(at.me).state;
+        let detector = &mut self.detector;
+        self.objects.touched(addr, size, |object| {
+            detector.sync(thread, SyncOp::Touch(true), object)
+        });
+        self.plain_access(at, addr, size, kind, atomic, found);
+        let thread = &mut self.threads.get_mut(at.me).state;
+        let detector = &mut self.detector;
+        self.objects.touched(addr, size, |object| {
+            detector.sync(thread, SyncOp::Touch(false), object)
+        });
+    }
+
+    #[inline]
+    fn plain_access(
+        &mut self,
+        at: At,
+        addr: Addr,
+        size: u32,
+        kind: AccessKind,
+        atomic: bool,
+        found: &mut dyn FnMut(Race),
+    ) {
+        let access = Access {
+            place: Place::Memory { addr, size },
+            kind,
+            atomic,
+            site: at.site,
+        };
+        let Driver {
+            detector,
+            threads,
+            memory,
+            findings,
+            stats,
+            ..
+        } = self;
+        let thread = &mut threads.get_mut(at.me).state;
+        if !detector.admit(thread, &access) {
+            stats.filtered += 1;
+            return;
+        }
+        memory.access(addr, size, |location, addr, size| {
+            if let Some((kind, prior)) = detector.access(thread, location, &access) {
+                findings.memory(kind, addr, size, &access, prior);
+            }
+        });
+        if !self.findings.0.is_empty() {
+            self.report(at, found);
+        }
+    }
+
+    fn array_access(
+        &mut self,
+        at: At,
+        id: ArrayId,
+        indices: Indices,
+        kind: AccessKind,
+        found: &mut dyn FnMut(Race),
+    ) {
+        self.stats.elements += indices.len();
+        let access = Access {
+            place: Place::Array { array: id, indices },
+            kind,
+            atomic: false,
+            site: at.site,
+        };
+        let Driver {
+            detector,
+            threads,
+            arrays,
+            findings,
+            stats,
+            ..
+        } = self;
+        let thread = &mut threads.get_mut(at.me).state;
+        if !detector.admit(thread, &access) {
+            stats.filtered += 1;
+            return;
+        }
+        let array = arrays.get_or(id, |array| detector.new_array(array, None));
+        detector.array(thread, id, array, indices, &access, findings);
+        if !self.findings.0.is_empty() {
+            self.report(at, found);
+        }
+    }
+
+    /// Makes the checks that the thread has put off.
+    #[inline]
+    fn commit(&mut self, at: At, found: &mut dyn FnMut(Race)) {
+        let Driver {
+            detector,
+            threads,
+            arrays,
+            findings,
+            ..
+        } = self;
+        let thread = &mut threads.get_mut(at.me).state;
+        while let Some(id) = detector.pending(thread) {
+            let array = arrays.get_or(id, |array| detector.new_array(array, None));
+            detector.commit(thread, id, array, findings);
+        }
+        if !self.findings.0.is_empty() {
+            self.report(at, found);
+        }
+    }
+
+    fn synchronise(&mut self, at: At, op: Op, tables: &Tables, found: &mut dyn FnMut(Race)) {
+        self.commit(at, found);
+        match op {
+            Op::Acquire { lock, mode } => {
+                self.stats.locks += 1;
+                if self.threads.get_mut(at.me).acquire(lock, mode) {
+                    self.sync(at, lock, SyncOp::Acquire(lock, mode));
+                }
+            }
+            Op::Release { lock } => {
+                self.stats.locks += 1;
+                if let Some(mode) = self.threads.get_mut(at.me).release(lock) {
+                    self.sync(at, lock, SyncOp::Release(lock, mode));
+                }
+            }
+            Op::Atomic {
+                addr,
+                size,
+                op,
+                order,
+                ..
+            } => {
+                self.stats.atomics += 1;
+                self.atomic(at, addr, size, op, order, found);
+            }
+            Op::Fence { order } => {
+                self.stats.atomics += 1;
+                self.detector.fence(&mut self.threads.get_mut(at.me).state, order);
+            }
+            Op::Fork { child } => {
+                self.stats.threads += 1;
+                self.threads.fork(at.me, child, &mut self.detector);
+            }
+            Op::Join { child } => {
+                self.stats.threads += 1;
+                if let Some(child_me) = self.threads.ending(child) {
+                    self.commit(
+                        At {
+                            thread: child,
+                            me: child_me,
+                            ..at
+                        },
+                        found,
+                    );
+                }
+                self.threads.join(at.me, child, &mut self.detector);
+            }
+            Op::Begin => self.stats.threads += 1,
+            Op::End => {
+                self.stats.threads += 1;
+                self.threads.end(at.thread);
+            }
+            Op::BarrierEnter { barrier } => self.other(at, barrier, SyncOp::Enter(barrier)),
+            Op::BarrierLeave { barrier } => self.other(at, barrier, SyncOp::Leave(barrier)),
+            Op::Send { channel } => self.other(at, channel, SyncOp::Send(channel)),
+            Op::Receive { channel } => self.other(at, channel, SyncOp::Receive(channel)),
+            Op::Alloc { addr, size } => {
+                self.stats.others += 1;
+                self.memory.reset(addr, size);
+            }
+            Op::Free { addr, size } => {
+                self.stats.others += 1;
+                self.memory_access(at, addr, size, AccessKind::Write, false, found);
+            }
+            Op::NewArray { array, len } => {
+                self.stats.others += 1;
+                self.new_array(at, array, len, found);
+            }
+            Op::CallBegin { objects, .. } => {
+                self.stats.others += 1;
+                let objects = tables.objects(objects);
+                self.threads.get_mut(at.me).calls.push(objects.into());
+                self.call(at, objects, true);
+            }
+            Op::CallEnd => {
+                self.stats.others += 1;
+                let objects = self.threads.get_mut(at.me).calls.pop().unwrap_or_default();
+                self.call(at, &objects, false);
+            }
+            Op::Read { .. } | Op::Write { .. } | Op::ArrayRead { .. } | Op::ArrayWrite { .. } => {
+                unreachable!("accesses do not synchronise")
+            }
+        }
+    }
+
+    fn other(&mut self, at: At, id: SyncId, op: SyncOp) {
+        self.stats.others += 1;
+        self.sync(at, id, op);
+    }
+
+    fn sync(&mut self, at: At, id: SyncId, op: SyncOp) {
+        let thread = &mut self.threads.get_mut(at.me).state;
+        self.detector.sync(thread, op, self.syncs.get(id));
+    }
+
+    /// What an atomic acquires comes before its access, what it releases after.
+    fn atomic(
+        &mut self,
+        at: At,
+        addr: Addr,
+        size: u32,
+        op: AtomicOp,
+        order: Order,
+        found: &mut dyn FnMut(Race),
+    ) {
+        let (before, after, kind) = match op {
+            AtomicOp::Load => (Some(SyncOp::Load(order)), None, AccessKind::Read),
+            AtomicOp::Store => (None, Some(SyncOp::Store(order)), AccessKind::Write),
+            AtomicOp::Rmw => (
+                Some(SyncOp::Load(order)),
+                Some(SyncOp::Update(order)),
+                AccessKind::Write,
+            ),
+        };
+        match kind {
+            AccessKind::Read => self.stats.reads += 1,
+            AccessKind::Write => self.stats.writes += 1,
+        }
+        if let Some(op) = before {
+            let thread = &mut self.threads.get_mut(at.me).state;
+            self.detector.sync(thread, op, self.atomics.get(addr));
+        }
+        self.memory_access(at, addr, size, kind, true, found);
+        if let Some(op) = after {
+            let thread = &mut self.threads.get_mut(at.me).state;
+            self.detector.sync(thread, op, self.atomics.get(addr));
+        }
+    }
+
+    fn call(&mut self, at: At, objects: &[Object], begin: bool) {
+        for &object in objects {
+            let thread = &mut self.threads.get_mut(at.me).state;
+            self.detector
+                .sync(thread, SyncOp::Call(object, begin), self.objects.reach(object));
+        }
+    }
+
+    fn new_array(&mut self, at: At, id: ArrayId, len: u64, found: &mut dyn FnMut(Race)) {
+        // Checks put off by any thread are about the old array.
+        for me in self.threads.all() {
+            self.commit(At { me, ..at }, found);
+        }
+        let mut array = D::Array::default();
+        self.detector.new_array(&mut array, Some(len));
+        *self.arrays.get(id) = array;
+    }
+
+    fn report(&mut self, at: At, found: &mut dyn FnMut(Race)) {
+        let thread = self.threads.get_mut(at.me);
+        let (id, locks) = (thread.id, thread.locks());
+        for Finding {
+            kind,
+            place,
+            access,
+            prior,
+        } in self.findings.0.drain(..)
+        {
+            let first = prior.map(|prior| Side {
+                thread: self.threads.who(prior.slot, prior.timestamp),
+                access: prior.kind,
+                atomic: prior.atomic,
+                site: prior.site,
+                locks: Vec::new(),
+            });
+            let second = Side {
+                thread: id,
+                access: access.kind,
+                atomic: access.atomic,
+                site: access.site,
+                locks: locks.clone(),
+            };
+            found(Race {
+                kind,
+                place,
+                first,
+                second,
+                event: at.number,
+            });
+        }
+    }
+}
+
+impl<D: Detector> Analysis for Driver<D> {
+    fn process(&mut self, events: &[Event], tables: &Tables, found: &mut dyn FnMut(Race)) {
+        for event in events {
+            self.event(event, tables, found);
+        }
+    }
+
+    fn finish(&mut self, found: &mut dyn FnMut(Race)) {
+        for me in self.threads.all() {
+            let thread = self.threads.get_mut(me).id;
+            self.commit(
+                At {
+                    thread,
+                    me,
+                    site: SiteId::default(),
+                    number: self.stats.events,
+                },
+                found,
+            );
+        }
+    }
+
+    fn stats(&self) -> Stats {
+        let mut stats = self.stats.clone();
+        stats.merge(&self.detector.stats());
+        for thread in self.threads.iter() {
+            stats.merge(&self.detector.thread_stats(thread));
+            stats.bytes += size_of::<D::Thread>() as u64;
+        }
+        let mut bytes = self.memory.bytes();
+        for location in self.memory.states() {
+            stats.shadow_states += 1;
+            bytes += self.detector.location_bytes(location);
+        }
+        for array in self.arrays.iter() {
+            let (states, size) = self.detector.array_size(array);
+            stats.shadow_states += states as u64;
+            bytes += size + size_of::<D::Array>();
+        }
+        for object in self
+            .syncs
+            .iter()
+            .chain(self.atomics.iter())
+            .chain(self.objects.iter())
+        {
+            bytes += self.detector.sync_bytes(object) + size_of::<D::Sync>();
+        }
+        stats.bytes += bytes as u64;
+        stats
+    }
+}
+
+/// The event at hand.
+#[derive(Clone, Copy)]
+struct At {
+    thread: ThreadId,
+    /// The thread's place in [`Threads`].
+    me: usize,
+    site: SiteId,
+    number: u64,
+}
+
+/// Findings on their way from the detector to the caller.
+#[derive(Default)]
+struct Findings(Vec<Finding>);
+
+struct Finding {
+    kind: RaceKind,
+    place: Place,
+    access: Access,
+    prior: Option<Prior>,
+}
+
+impl Findings {
+    /// Neighbouring cells that race with one earlier access are one finding.
+    #[cold]
+    fn memory(&mut self, kind: RaceKind, addr: Addr, size: u32, access: &Access, prior: Option<Prior>) {
+        if let Some(last) = self.0.last_mut()
+            && let Place::Memory {
+                addr: start,
+                size: before,
+            } = &mut last.place
+            && (last.kind, last.prior) == (kind, prior)
+            && start.0.wrapping_add(u64::from(*before)) == addr.0
+        {
+            *before += size;
+        } else {
+            self.0.push(Finding {
+                kind,
+                place: Place::Memory { addr, size },
+                access: *access,
+                prior,
+            });
+        }
+    }
+}
+
+impl Races for Findings {
+    #[cold]
+    fn race(&mut self, kind: RaceKind, indices: Indices, access: &Access, prior: Option<Prior>) {
+        let Place::Array { array, .. } = access.place else {
+            return;
+        };
+        if let Some(last) = self.0.last_mut()
+            && let Place::Array {
+                array: same,
+                indices: before,
+            } = &mut last.place
+            && (*same, last.kind, last.prior, last.access) == (array, kind, prior, *access)
+            && let Some(joined) = before.append(indices)
+        {
+            *before = joined;
+        } else {
+            self.0.push(Finding {
+                kind,
+                place: Place::Array { array, indices },
+                access: *access,
+                prior,
+            });
+        }
+    }
+}

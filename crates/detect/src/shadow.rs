@@ -1,0 +1,300 @@
+//! Location states of byte-addressed memory, for the off-line driver.
+//!
+//! Memory is cut into pages of 512 bytes and granules of 8. A granule's bytes share one state until an access parts
+//! them: then it is refined into 2, 4 or 8 cells, each starting with a copy of the state. So every cell's bytes have had
+//! exactly the same history, and detection is exact for any size and alignment, while the common aligned access costs
+//! one look-up. A page touched only as a whole (large copies, frees) is a single cell.
+
+use deadheat_event::Addr;
+use rustc_hash::FxHashMap;
+
+const PAGE: u64 = 512;
+const GRANULE: u64 = 8;
+const GRANULES: usize = (PAGE / GRANULE) as usize;
+
+/// States by address.
+#[derive(Debug)]
+pub struct Shadow<L> {
+    index: FxHashMap<u64, u32>,
+    pages: Vec<Page<L>>,
+    /// Places in `pages` that are free again.
+    free: Vec<u32>,
+    /// The page last looked up and its place: accesses cluster.
+    last: (u64, u32),
+}
+
+#[derive(Debug)]
+struct Page<L> {
+    /// One cell for the whole page, or `1 << spread` for each granule.
+    cells: Vec<L>,
+    spread: u8,
+    /// How far each granule is refined: log2 of its cells, at most `spread`.
+    refined: [u8; GRANULES],
+}
+
+impl<L> Default for Shadow<L> {
+    fn default() -> Self {
+        Shadow {
+            index: FxHashMap::default(),
+            pages: Vec::new(),
+            free: Vec::new(),
+            last: (u64::MAX, 0),
+        }
+    }
+}
+
+impl<L: Default + Clone> Shadow<L> {
+    /// Calls `visit(state, address, size)` for each cell of the bytes at `addr`, which wrap at the end of memory.
+    #[inline]
+    pub fn access(&mut self, addr: Addr, size: u32, mut visit: impl FnMut(&mut L, Addr, u32)) {
+        let page = addr.0 / PAGE;
+        let offset = (addr.0 % PAGE) as usize;
+        if u64::from(size) <= GRANULE {
+            let place = if page == self.last.0 {
+                self.last.1
+            } else {
+                self.look_up(page)
+            };
+            let found = &mut self.pages[place as usize];
+            if let Some(cell) = found.exact(offset, size) {
+                visit(cell, addr, size);
+                return;
+            }
+        }
+        self.access_pieces(addr, size, &mut visit);
+    }
+
+    #[cold]
+    fn access_pieces(&mut self, addr: Addr, size: u32, visit: &mut impl FnMut(&mut L, Addr, u32)) {
+        for (page, from, to) in pieces(addr, size) {
+            let place = self.look_up(page);
+            self.pages[place as usize].visit(page * PAGE, from, to, visit);
+        }
+    }
+
+    /// Gives the bytes at `addr` their first state again.
+    pub fn reset(&mut self, addr: Addr, size: u32) {
+        for (page, from, to) in pieces(addr, size) {
+            let Some(&place) = self.index.get(&page) else {
+                continue;
+            };
+            let found = &mut self.pages[place as usize];
+            if to - from == PAGE as usize {
+                *found = Page::new();
+                self.index.remove(&page);
+                self.free.push(place);
+                self.last = (u64::MAX, 0);
+            } else {
+                found.visit(page * PAGE, from, to, &mut |cell, _, _| *cell = L::default());
+            }
+        }
+    }
+
+    fn look_up(&mut self, page: u64) -> u32 {
+        let place = match self.index.get(&page) {
+            Some(place) => *place,
+            None => {
+                let place = self.free.pop().unwrap_or_else(|| {
+                    self.pages.push(Page::new());
+                    self.pages.len() as u32 - 1
+                });
+                self.index.insert(page, place);
+                place
+            }
+        };
+        self.last = (page, place);
+        place
+    }
+
+    /// Every state there is.
+    pub fn states(&self) -> impl Iterator<Item = &L> {
+        self.pages.iter().flat_map(Page::states)
+    }
+
+    /// Bytes of pages and index, without what states own.
+    pub fn bytes(&self) -> usize {
+        let cells: usize = self
+            .pages
+            .iter()
+            .map(|p| p.cells.capacity() * size_of::<L>())
+            .sum();
+        cells + self.pages.capacity() * size_of::<Page<L>>() + self.index.capacity() * size_of::<(u64, u32)>()
+    }
+}
+
+/// The pages of a byte range, each with the first and one past the last byte in it.
+fn pieces(addr: Addr, size: u32) -> impl Iterator<Item = (u64, usize, usize)> {
+    let mut next = addr.0;
+    let mut left = u64::from(size);
+    std::iter::from_fn(move || {
+        if left == 0 {
+            return None;
+        }
+        let from = next % PAGE;
+        let here = left.min(PAGE - from);
+        let piece = (next / PAGE, from as usize, (from + here) as usize);
+        next = next.wrapping_add(here);
+        left -= here;
+        Some(piece)
+    })
+}
+
+impl<L: Default + Clone> Page<L> {
+    fn new() -> Page<L> {
+        Page {
+            cells: vec![L::default()],
+            spread: 0,
+            refined: [0; GRANULES],
+        }
+    }
+
+    fn is_whole(&self) -> bool {
+        self.cells.len() == 1
+    }
+
+    /// The one cell that is exactly the bytes `offset..offset + size`, if there is one.
+    #[inline]
+    fn exact(&mut self, offset: usize, size: u32) -> Option<&mut L> {
+        if self.is_whole() {
+            return None;
+        }
+        let granule = offset / GRANULE as usize;
+        let within = offset % GRANULE as usize;
+        let refined = self.refined[granule];
+        if GRANULE as usize >> refined != size as usize || !within.is_multiple_of(size as usize) {
+            return None;
+        }
+        self.cells
+            .get_mut((granule << self.spread) + (within << self.spread) / GRANULE as usize)
+    }
+
+    /// Calls `visit` for each cell of the bytes `from..to`, which it refines first if they are parts of cells.
+    fn visit(
+        &mut self,
+        base: u64,
+        from: usize,
+        to: usize,
+        visit: &mut (impl FnMut(&mut L, Addr, u32) + ?Sized),
+    ) {
+        if self.is_whole() {
+            if to - from == PAGE as usize {
+                return visit(&mut self.cells[0], Addr(base), PAGE as u32);
+            }
+            let state = self.cells[0].clone();
+            self.cells = vec![state; GRANULES];
+        }
+        for granule in from / GRANULE as usize..to.div_ceil(GRANULE as usize) {
+            let start = granule * GRANULE as usize;
+            let (lo, hi) = (from.max(start) - start, to.min(start + GRANULE as usize) - start);
+            // The smallest power of two that both ends are multiples of is the largest cell that parts them.
+            let needed = GRANULE.trailing_zeros() - (lo | hi | GRANULE as usize).trailing_zeros();
+            self.refine(granule, needed as u8);
+            let cell = GRANULE as usize >> self.refined[granule];
+            for within in (lo..hi).step_by(cell) {
+                let index = (granule << self.spread) + (within << self.spread) / GRANULE as usize;
+                visit(
+                    &mut self.cells[index],
+                    Addr(base + (start + within) as u64),
+                    cell as u32,
+                );
+            }
+        }
+    }
+
+    fn refine(&mut self, granule: usize, to: u8) {
+        let from = self.refined[granule];
+        if to <= from {
+            return;
+        }
+        if to > self.spread {
+            let (old, new) = (self.spread, to);
+            let mut cells = vec![L::default(); GRANULES << new];
+            for (i, cell) in std::mem::take(&mut self.cells).into_iter().enumerate() {
+                cells[i << (new - old)] = cell;
+            }
+            self.cells = cells;
+            self.spread = new;
+        }
+        let first = granule << self.spread;
+        let step = 1 << (self.spread - to);
+        let old_step = 1 << (self.spread - from);
+        for i in (0..1 << self.spread).step_by(step) {
+            if i % old_step != 0 {
+                self.cells[first + i] = self.cells[first + i / old_step * old_step].clone();
+            }
+        }
+        self.refined[granule] = to;
+    }
+
+    fn states(&self) -> impl Iterator<Item = &L> {
+        let granules = if self.is_whole() { 0 } else { GRANULES };
+        let parts = (0..granules).flat_map(move |granule| {
+            let step = 1 << (self.spread - self.refined[granule]);
+            (0..1 << self.spread)
+                .step_by(step)
+                .map(move |i| &self.cells[(granule << self.spread) + i])
+        });
+        self.cells
+            .first()
+            .filter(|_| self.is_whole())
+            .into_iter()
+            .chain(parts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// Each cell holds the list of accesses its bytes have seen; a map from byte to list says what it should be.
+        #[test]
+        fn every_byte_keeps_exactly_its_own_history(
+            accesses in prop::collection::vec((0u64..1600, prop_oneof![Just(1u32), Just(2), Just(4), Just(8), Just(16), 1u32..1200], any::<u8>()), 1..40)
+        ) {
+            let mut shadow: Shadow<Vec<usize>> = Shadow::default();
+            let mut model: HashMap<u64, Vec<usize>> = HashMap::new();
+            for (i, (addr, size, action)) in accesses.into_iter().enumerate() {
+                if action < 30 {
+                    shadow.reset(Addr(addr), size);
+                    for byte in addr..addr + u64::from(size) {
+                        model.remove(&byte);
+                    }
+                    continue;
+                }
+                let mut next = addr;
+                shadow.access(Addr(addr), size, |state, at, n| {
+                    assert_eq!(at.0, next, "cells come in order and without gaps");
+                    next += u64::from(n);
+                    for byte in at.0..next {
+                        assert_eq!(&*state, model.get(&byte).map_or(&[][..], |h| h), "byte {byte}");
+                    }
+                    state.push(i);
+                });
+                prop_assert_eq!(next, addr + u64::from(size));
+                for byte in addr..next {
+                    model.entry(byte).or_default().push(i);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_access_at_the_end_of_memory_wraps_without_panic() {
+        let mut shadow: Shadow<u8> = Shadow::default();
+        let mut bytes = 0;
+        shadow.access(Addr(u64::MAX - 3), 16, |_, _, n| bytes += n);
+        assert_eq!(bytes, 16);
+    }
+
+    #[test]
+    fn pages_touched_as_a_whole_are_one_state() {
+        let mut shadow: Shadow<u8> = Shadow::default();
+        shadow.access(Addr(0), 1 << 20, |s, _, _| *s = 1);
+        assert_eq!(shadow.states().count(), 2048);
+    }
+}
