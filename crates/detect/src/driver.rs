@@ -125,13 +125,13 @@ impl<D: Detector> Driver<D> {
         let thread = &mut self.threads.get_mut(at.me).state;
         let detector = &mut self.detector;
         self.objects.touched(addr, size, |object| {
-            detector.sync(thread, SyncOp::Touch(true), object)
+            detector.sync(thread, SyncOp::Touch(true), object);
         });
         self.plain_access(at, addr, size, kind, atomic, found);
         let thread = &mut self.threads.get_mut(at.me).state;
         let detector = &mut self.detector;
         self.objects.touched(addr, size, |object| {
-            detector.sync(thread, SyncOp::Touch(false), object)
+            detector.sync(thread, SyncOp::Touch(false), object);
         });
     }
 
