@@ -191,4 +191,7 @@ pub trait Detector {
     fn stats(&self) -> Stats;
 }
 
-const _: () = assert!(size_of::<Event>() == 40, "events are moved by the hundred million");
+const _: () = assert!(
+    size_of::<Event>() == 40,
+    "events are moved by the hundred million"
+);

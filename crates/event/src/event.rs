@@ -203,13 +203,19 @@ impl Order {
     /// Whether a load or fence of this ordering acquires.
     #[inline]
     pub fn acquires(self) -> bool {
-        matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst | Order::Volatile)
+        matches!(
+            self,
+            Order::Acquire | Order::AcqRel | Order::SeqCst | Order::Volatile
+        )
     }
 
     /// Whether a store or fence of this ordering releases.
     #[inline]
     pub fn releases(self) -> bool {
-        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst | Order::Volatile)
+        matches!(
+            self,
+            Order::Release | Order::AcqRel | Order::SeqCst | Order::Volatile
+        )
     }
 }
 
@@ -247,7 +253,11 @@ impl Indices {
     /// One index.
     #[inline]
     pub fn one(index: u64) -> Indices {
-        Indices { first: index, last: index, stride: 1 }
+        Indices {
+            first: index,
+            last: index,
+            stride: 1,
+        }
     }
 
     /// The range from `first` to at most `last` in steps of `stride`; `None` if empty or longer than [`MAX_RANGE`].
@@ -259,7 +269,11 @@ impl Indices {
         match steps {
             0 => Some(Indices::one(first)),
             _ if steps >= MAX_RANGE => None,
-            _ => Some(Indices { first, last: first + steps * u64::from(stride), stride }),
+            _ => Some(Indices {
+                first,
+                last: first + steps * u64::from(stride),
+                stride,
+            }),
         }
     }
 
@@ -297,7 +311,9 @@ impl Indices {
     /// Whether `index` is one of them.
     #[inline]
     pub fn contains(self, index: u64) -> bool {
-        self.first <= index && index <= self.last && (index - self.first).is_multiple_of(u64::from(self.stride))
+        self.first <= index
+            && index <= self.last
+            && (index - self.first).is_multiple_of(u64::from(self.stride))
     }
 
     /// All indices in ascending order.
