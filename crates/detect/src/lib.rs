@@ -15,6 +15,7 @@ pub mod history;
 mod keyed;
 mod layer;
 mod objects;
+pub mod reference;
 pub mod shadow;
 mod threads;
 pub mod vc;
