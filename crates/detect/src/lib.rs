@@ -15,6 +15,7 @@ mod keyed;
 pub mod lockset;
 pub mod multirace;
 mod objects;
+pub mod reference;
 pub mod shadow;
 mod threads;
 pub mod vc;
