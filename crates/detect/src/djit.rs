@@ -46,6 +46,18 @@ impl Location {
             })
     }
 
+    /// The last accesses of all slots that conflict with one of `class`, ordered or not.
+    pub fn conflicting(&self, class: Class) -> impl Iterator<Item = Prior> {
+        Class::ALL
+            .into_iter()
+            .filter(move |other| other.conflicts(class))
+            .flat_map(move |other| {
+                self.classes[other.index()]
+                    .iter()
+                    .map(move |last| other.prior(last))
+            })
+    }
+
     /// Logs the access.
     pub fn log(&mut self, thread: &HbThread, class: Class, access: &Access) {
         let last = Last {

@@ -27,7 +27,7 @@ use crate::elements::element_wise;
 use crate::history::Class;
 use crate::lockset::held::Held;
 use crate::lockset::sets::{LockSetId, LockSets};
-use crate::lockset::trail::Trail;
+use crate::lockset::trail::{Now, Trail};
 use crate::lockset::{Candidates, Tokens};
 use deadheat_event::{Access, AccessKind, Detector, Order, Prior, RaceKind, Rank, Slot, Stats, SyncOp};
 
@@ -48,7 +48,8 @@ impl Eraser {
 /// What is kept for a thread.
 #[derive(Debug)]
 pub struct Thread {
-    slot: Slot,
+    /// The time is always the same.
+    now: Now,
     held: Held,
 }
 
@@ -108,9 +109,16 @@ impl Detector for Eraser {
 
     fn start(&mut self, slot: Slot, _predecessor: Option<&Thread>) -> Thread {
         Thread {
-            slot,
+            now: Now {
+                epoch: Epoch::new(slot, 1),
+                born: 1,
+            },
             held: Held::default(),
         }
+    }
+
+    fn timestamp(&self, thread: &Thread) -> u64 {
+        thread.now.epoch.time()
     }
 
     fn sync(&mut self, thread: &mut Thread, op: SyncOp, (): &mut ()) {
@@ -131,7 +139,7 @@ impl Detector for Eraser {
     ) -> Option<(RaceKind, Option<Prior>)> {
         self.race_checks += 1;
         let class = Class::of(access);
-        let first_thread = location.trail.last_slot() == Some(thread.slot);
+        let first_thread = thread.now.is_own(location.trail.last());
         let next = match (location.state, access.kind) {
             (State::Virgin, _) => State::Exclusive,
             (State::Exclusive, _) if first_thread => State::Exclusive,
@@ -139,7 +147,7 @@ impl Detector for Eraser {
             (State::Exclusive | State::Shared, AccessKind::Read) => State::Shared,
         };
         location.state = next;
-        let mut prior = None;
+        let mut warning = None;
         if next != State::Exclusive {
             let locks = thread.held.protecting(access.kind, &mut self.sets);
             // The paper has states instead of a readers' lock.
@@ -147,17 +155,11 @@ impl Detector for Eraser {
             location.candidates.refine(locks, tokens, &mut self.sets);
             if next == State::SharedModified && location.candidates.is_empty() && !location.warned {
                 location.warned = true;
-                prior = Some(location.trail.prior(thread.slot, class));
+                warning = Some(location.trail.prior(thread.now, class));
             }
         }
-        // Slots are never used again here, so the time says nothing and is always the same.
-        location
-            .trail
-            .record(Epoch::new(thread.slot, 1), class, access.site);
-        prior.map(|prior| {
-            let prior = prior.map(|prior| Prior { timestamp: 0, ..prior });
-            (RaceKind::Discipline(Rank::Unranked), prior)
-        })
+        location.trail.record(thread.now, class, access.site);
+        warning.map(|prior| (RaceKind::Discipline(Rank::Unranked), prior))
     }
 
     fn thread_stats(&self, thread: &Thread) -> Stats {

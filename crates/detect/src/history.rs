@@ -41,6 +41,11 @@ impl Accesses {
         }
     }
 
+    /// All of them, in no particular order.
+    pub fn iter(&self) -> impl Iterator<Item = &Last> {
+        self.0.iter()
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

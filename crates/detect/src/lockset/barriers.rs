@@ -39,7 +39,8 @@ pub struct Barriers {
 pub struct Member {
     serial: u32,
     generation: u32,
-    inside: Option<SyncId>,
+    /// The barrier it has entered, and the round.
+    inside: Option<(SyncId, u64)>,
     /// No access since it started, forked or entered a barrier.
     idle: bool,
     /// Has made an access, ever.
@@ -63,13 +64,16 @@ impl Member {
     }
 }
 
-/// A barrier's part. Rounds are told apart as in [`hb`](crate::hb).
+/// A barrier's part. It is used in rounds, which are told apart as in [`hb`](crate::hb): the first thread to leave a
+/// round closes it for those who enter later.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Round {
+pub struct Rounds {
+    /// The round that threads enter now.
+    present: u64,
+    /// How many have entered it.
     entered: u32,
-    leaving: u32,
-    /// The generation that the last round began; 0 if not all threads reached it.
-    began: u32,
+    /// The last round that all threads reached, and the generation that it began.
+    began: Option<(u64, u32)>,
 }
 
 impl Barriers {
@@ -110,20 +114,21 @@ impl Barriers {
         thread.idle = false;
         thread.acted = true;
         self.stop_waiting(thread);
-        self.distrust(thread.inside);
+        self.distrust(thread);
     }
 
     fn stop_waiting(&mut self, thread: &Member) {
         self.waiting.take_if(|(serial, _)| *serial == thread.serial);
     }
 
-    fn distrust(&mut self, barrier: Option<SyncId>) {
-        self.distrusted.extend(barrier);
+    /// The barrier that the thread is inside of, if any, is not only waited in.
+    fn distrust(&mut self, thread: &Member) {
+        self.distrusted.extend(thread.inside.map(|(barrier, _)| barrier));
     }
 
     /// Whether the thread was alive until now.
     fn depart(&mut self, thread: &Member) -> bool {
-        self.distrust(thread.inside);
+        self.distrust(thread);
         self.stop_waiting(thread);
         let alive = self
             .alive
@@ -156,49 +161,51 @@ impl Barriers {
         thread.generation = thread.generation.max(child.generation);
         // What the child did is before this thread now, but not before the others.
         self.stop_waiting(thread);
-        self.distrust(thread.inside);
+        self.distrust(thread);
     }
 
     /// `thread` reaches a barrier or goes on from it.
-    pub fn sync(&mut self, thread: &mut Member, op: SyncOp, round: &mut Round) {
+    pub fn sync(&mut self, thread: &mut Member, op: SyncOp, rounds: &mut Rounds) {
         match op {
             SyncOp::Enter(barrier) => {
                 self.stop_waiting(thread);
                 if thread.inside.is_some() {
-                    self.distrust(thread.inside);
-                    self.distrust(Some(barrier));
+                    self.distrust(thread);
+                    self.distrusted.insert(barrier);
                 }
-                thread.inside = Some(barrier);
+                thread.inside = Some((barrier, rounds.present));
                 thread.idle = true;
-                round.entered = round.entered.saturating_add(1);
+                rounds.entered = rounds.entered.saturating_add(1);
             }
             SyncOp::Leave(barrier) => {
-                if round.leaving == 0 {
-                    round.leaving = std::mem::take(&mut round.entered);
-                    round.began = self.open(barrier, round.leaving);
+                let Some((_, round)) = thread.inside.take_if(|(inside, _)| *inside == barrier) else {
+                    return;
+                };
+                if round == rounds.present {
+                    if let Some(generation) = self.open(barrier, rounds.entered) {
+                        rounds.began = Some((round, generation));
+                    }
+                    rounds.present += 1;
+                    rounds.entered = 0;
                 }
-                round.leaving = round.leaving.saturating_sub(1);
-                if thread.inside == Some(barrier) {
-                    thread.inside = None;
-                    thread.generation = thread.generation.max(round.began);
+                if let Some((began, generation)) = rounds.began
+                    && began == round
+                {
+                    thread.generation = generation;
                 }
             }
             _ => {}
         }
     }
 
-    /// The generation that a round of `entered` threads begins, or 0.
-    fn open(&mut self, barrier: SyncId, entered: u32) -> u32 {
+    /// The generation that a round of `entered` threads begins, if these are all.
+    fn open(&mut self, barrier: SyncId, entered: u32) -> Option<u32> {
         let waiting = u32::from(self.waiting.is_some_and(|(_, roots)| roots == self.roots));
-        if entered == 0
-            || entered.saturating_add(waiting) != self.living
-            || self.distrusted.contains(&barrier)
-            || self.generation == u32::MAX
-        {
-            return 0;
+        if entered.saturating_add(waiting) != self.living || self.distrusted.contains(&barrier) {
+            return None;
         }
-        self.generation += 1;
-        self.generation
+        self.generation = self.generation.checked_add(1)?;
+        Some(self.generation)
     }
 
     /// Heap bytes.
@@ -226,12 +233,12 @@ mod tests {
 
     /// The generation after one round of these threads.
     fn round(barriers: &mut Barriers, all: &mut [Member], who: &[usize]) -> u32 {
-        let mut round = Round::default();
+        let mut rounds = Rounds::default();
         for &i in who {
-            barriers.sync(&mut all[i], SyncOp::Enter(B), &mut round);
+            barriers.sync(&mut all[i], SyncOp::Enter(B), &mut rounds);
         }
         for &i in who {
-            barriers.sync(&mut all[i], SyncOp::Leave(B), &mut round);
+            barriers.sync(&mut all[i], SyncOp::Leave(B), &mut rounds);
         }
         barriers.generation()
     }
@@ -333,18 +340,36 @@ mod tests {
             let mut barriers = Barriers::default();
             let mut all = threads(&mut barriers, 2, 1);
             let child = all.pop().expect("one child");
-            let mut round = Round::default();
-            barriers.sync(&mut all[0], SyncOp::Enter(B), &mut round);
+            let mut rounds = Rounds::default();
+            barriers.sync(&mut all[0], SyncOp::Enter(B), &mut rounds);
             match intrude {
                 0 => barriers.access(&mut all[0]),
-                1 => barriers.sync(&mut all[0], SyncOp::Enter(B), &mut round),
+                1 => barriers.sync(&mut all[0], SyncOp::Enter(B), &mut rounds),
                 _ => {}
             }
             barriers.join(&mut all[1], &child);
-            barriers.sync(&mut all[1], SyncOp::Enter(B), &mut round);
-            barriers.sync(&mut all[0], SyncOp::Leave(B), &mut round);
+            barriers.sync(&mut all[1], SyncOp::Enter(B), &mut rounds);
+            barriers.sync(&mut all[0], SyncOp::Leave(B), &mut rounds);
             assert_eq!(barriers.generation(), u32::from(intrude == 2));
         }
+    }
+
+    #[test]
+    fn a_slow_thread_leaves_its_own_round_though_a_fast_one_has_entered_the_next() {
+        let mut barriers = Barriers::default();
+        let mut all = threads(&mut barriers, 2, 0);
+        let mut rounds = Rounds::default();
+        for member in &mut all {
+            barriers.sync(member, SyncOp::Enter(B), &mut rounds);
+        }
+        barriers.sync(&mut all[0], SyncOp::Leave(B), &mut rounds);
+        barriers.sync(&mut all[0], SyncOp::Enter(B), &mut rounds);
+        assert_eq!(all[1].generation(), 0);
+        barriers.sync(&mut all[1], SyncOp::Leave(B), &mut rounds);
+        assert_eq!(all[1].generation(), 1);
+        barriers.sync(&mut all[1], SyncOp::Enter(B), &mut rounds);
+        barriers.sync(&mut all[1], SyncOp::Leave(B), &mut rounds);
+        assert_eq!((barriers.generation(), all[1].generation()), (2, 2));
     }
 
     #[test]

@@ -48,11 +48,15 @@ pub use state::{Candidates, Location, State, Tokens};
 
 use crate::clock::Epoch;
 use crate::elements::element_wise;
-use barriers::{Barriers, Member, Round};
+use barriers::{Barriers, Member, Rounds};
 use deadheat_event::{Access, AccessKind, Detector, Order, Prior, RaceKind, Rank, Slot, Stats, SyncOp};
 use held::Held;
 use sets::LockSets;
 use state::{Accessor, Outcome};
+use trail::Now;
+
+/// The time frame that every thread starts with: slots are never used again here.
+const FIRST: u64 = 1;
 
 /// The LockSet detector.
 #[derive(Debug, Default)]
@@ -80,19 +84,23 @@ pub struct Thread {
 
 impl Detector for LockSet {
     type Thread = Thread;
-    type Sync = Round;
+    type Sync = Rounds;
     type Location = Location;
     element_wise!();
 
     fn start(&mut self, slot: Slot, _predecessor: Option<&Thread>) -> Thread {
         Thread {
-            epoch: Epoch::new(slot, 1),
+            epoch: Epoch::new(slot, FIRST),
             held: Held::default(),
             member: self.barriers.start(None),
         }
     }
 
-    fn sync(&mut self, thread: &mut Thread, op: SyncOp, object: &mut Round) {
+    fn timestamp(&self, thread: &Thread) -> u64 {
+        thread.epoch.time()
+    }
+
+    fn sync(&mut self, thread: &mut Thread, op: SyncOp, object: &mut Rounds) {
         thread.held.sync(op);
         self.barriers.sync(&mut thread.member, op, object);
         if matches!(op, SyncOp::Release(..) | SyncOp::Enter(_)) {
@@ -118,7 +126,10 @@ impl Detector for LockSet {
     ) -> Option<(RaceKind, Option<Prior>)> {
         self.barriers.access(&mut thread.member);
         let who = Accessor {
-            epoch: thread.epoch,
+            now: Now {
+                epoch: thread.epoch,
+                born: FIRST,
+            },
             member: &thread.member,
             held: &mut thread.held,
             generation: self.barriers.generation(),
@@ -134,8 +145,6 @@ impl Detector for LockSet {
             Outcome::Counted => self.stats.race_checks += 1,
             Outcome::Warning(prior) => {
                 self.stats.race_checks += 1;
-                // Without an ordering there is one slot for each thread, so the trail's frame is no timestamp.
-                let prior = prior.map(|prior| Prior { timestamp: 0, ..prior });
                 return Some((RaceKind::Discipline(Rank::Unranked), prior));
             }
         }

@@ -3,8 +3,7 @@
 use super::barriers::Member;
 use super::held::Held;
 use super::sets::{LockSetId, LockSets};
-use super::trail::Trail;
-use crate::clock::Epoch;
+use super::trail::{Now, Trail};
 use crate::history::Class;
 use deadheat_event::{Access, AccessKind, Prior};
 
@@ -131,7 +130,7 @@ impl Default for Location {
 /// The thread that makes an access.
 pub struct Accessor<'a> {
     /// Its slot and time frame.
-    pub epoch: Epoch,
+    pub now: Now,
     /// Its barriers.
     pub member: &'a Member,
     /// Its locks.
@@ -187,7 +186,7 @@ impl Location {
         self.seen = who.generation;
         if barrier {
             self.clean(who.member.generation());
-        } else if self.trail.last() == who.epoch && self.covered.within(tokens) {
+        } else if self.trail.last() == who.now.epoch && self.covered.within(tokens) {
             return Outcome::Skipped;
         }
         self.count(who, class, access, sets)
@@ -211,8 +210,7 @@ impl Location {
         } else {
             (who.held.protecting(class.kind, sets), Tokens::of(class))
         };
-        let slot = who.epoch.slot();
-        let same_thread = self.trail.last_slot() == Some(slot);
+        let same_thread = who.now.is_own(self.trail.last());
         let mut candidates = self.candidates();
         let next = match self.state {
             State::Virgin => State::Initializing,
@@ -239,13 +237,17 @@ impl Location {
         self.state = next;
         let warn = next == State::Empty && !self.warned;
         self.warned |= warn;
-        let prior = if warn { self.trail.prior(slot, class) } else { None };
-        self.covered = if self.trail.last() == who.epoch {
+        let prior = if warn {
+            self.trail.prior(who.now, class)
+        } else {
+            None
+        };
+        self.covered = if self.trail.last() == who.now.epoch {
             self.covered.meet(tokens)
         } else {
             tokens
         };
-        self.trail.record(who.epoch, class, access.site);
+        self.trail.record(who.now, class, access.site);
         if warn {
             Outcome::Warning(prior)
         } else {
