@@ -1,5 +1,5 @@
-//! The basic lockset algorithm: Eraser (Savage, Burrows, Nelson, Sobalvarro, Anderson, TOCS 1997, §2), which MultiRace
-//! §4.1 starts from.
+//! The basic lockset algorithm: Eraser (Savage, Burrows, Nelson, Sobalvarro, Anderson, TOCS 1997, §2), which
+//! MultiRace §4.1 starts from.
 //!
 //! A location's candidate set C(v) holds the locks that protected all accesses which count. States:
 //!
@@ -10,17 +10,18 @@
 //! | Shared          | as another's                | refine; Shared             | refine; Shared-Modified, warn |
 //! | Shared-Modified | as another's                | refine; warn               | refine; warn                  |
 //!
-//! "Warn" is when C(v) is empty then, once for a location. Read-write locks (§2.3): a write is protected only by locks
-//! held exclusively, a read by all that are held.
+//! "Warn" is when C(v) is empty then, once for a location. Read-write locks (§2.3): a write is protected only by
+//! locks held exclusively, a read by all that are held.
 //!
 //! Beyond the paper: two atomic accesses do not need a lock. Every atomic access is taken to hold a lock that only
-//! atomic accesses hold, so they alone never give a warning, and mixed with plain ones they do. All other synchronisation
-//! (fork, join, barriers, messages, fences, calls into untraced code) orders nothing.
+//! atomic accesses hold, so they alone never give a warning, and mixed with plain ones they do. All other
+//! synchronisation (fork, join, barriers, messages, fences, calls into untraced code) orders nothing.
 //!
-//! Misses: races with the first thread's accesses before a second one came along; a write that was last when other threads
-//! only read afterwards, while another schedule would read first (Exclusive to Shared does not warn); all that a lock
-//! held in this run hides. False alarms: data that is handed over by fork, join, barrier, message or flag; memory
-//! that is used again without an allocation event; data that two locks protect in turn.
+//! Misses: races with what the first thread did before a second one came along, all of them if the others only read
+//! (Exclusive to Shared does not warn, so a value published without a lock goes unnoticed); races of other schedules
+//! that a lock held in this run hides. False alarms: data that is handed over by fork, join, barrier, message or flag;
+//! memory that is used again without an allocation event; data that two locks protect in turn; plain and atomic accesses
+//! mixed by one thread only.
 
 use crate::clock::Epoch;
 use crate::elements::element_wise;

@@ -72,6 +72,15 @@ fn accessed(event: &Event) -> Option<(AccessKind, bool, Vec<Spot>)> {
     })
 }
 
+/// The spots that come into being.
+fn born(event: &Event) -> Vec<Spot> {
+    match event.op {
+        Op::Alloc { addr, size } => (addr.0..addr.0 + u64::from(size)).map(Spot::Byte).collect(),
+        Op::NewArray { array, len } => (0..len).map(|i| Spot::Element(array, i)).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// A trace as lockset algorithms see it.
 fn steps(trace: &Trace) -> Vec<Step> {
     let threads: HashSet<ThreadId> = trace.events.iter().map(|event| event.thread).collect();
@@ -125,15 +134,9 @@ fn steps(trace: &Trace) -> Vec<Step> {
                     gathered.clear();
                 }
             }
-            Op::Alloc { addr, size } => {
-                let bytes = addr.0..addr.0 + u64::from(size);
-                steps.extend(bytes.map(|byte| Step::Forget(Spot::Byte(byte))));
-            }
-            Op::NewArray { array, len } => {
-                steps.extend((0..len).map(|i| Step::Forget(Spot::Element(array, i))));
-            }
             _ => {}
         }
+        steps.extend(born(event).into_iter().map(Step::Forget));
     }
     steps
 }
@@ -304,30 +307,22 @@ fn initialising(trace: &Trace, assembled: bool) -> BTreeSet<(Spot, usize)> {
 fn superset(trace: &Trace, assembled: bool) -> Result<(), TestCaseError> {
     let warnings = warnings(LockSet::default(), trace);
     let initialising = initialising(trace, assembled);
-    let births: BTreeSet<(Spot, usize)> = {
-        let mut births = BTreeSet::new();
-        for (number, event) in trace.events.iter().enumerate() {
-            let alone = Trace {
-                events: vec![*event],
-                tables: trace.tables.clone(),
-            };
-            births.extend(steps(&alone).into_iter().filter_map(|step| match step {
-                Step::Forget(spot) => Some((spot, number)),
-                _ => None,
-            }));
-        }
-        births
-    };
+    let births: BTreeSet<(Spot, usize)> = trace
+        .events
+        .iter()
+        .enumerate()
+        .flat_map(|(number, event)| born(event).into_iter().map(move |spot| (spot, number)))
+        .collect();
     for (spot, events) in Reference::new(&trace.events, &trace.tables).races {
         for (late, partners) in events {
             for early in partners {
-                let born = births
+                let birth = births
                     .range((spot, 0)..(spot, late))
                     .next_back()
                     .map_or(0, |b| b.1);
                 prop_assert!(
                     initialising.contains(&(spot, early))
-                        || warnings.range((spot, born)..=(spot, late)).next().is_some(),
+                        || warnings.range((spot, birth)..=(spot, late)).next().is_some(),
                     "{spot:?}: events {early} and {late} race without a warning"
                 );
             }

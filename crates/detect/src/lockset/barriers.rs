@@ -1,17 +1,17 @@
 //! Which barrier rounds were reached by all threads (MultiRace §4.3), without clocks.
 //!
 //! A round that all threads reached separates what came before it from what comes after it, so candidate sets start
-//! anew. The rounds that count make *generations*: a thread's generation is the last such round that it is known to be
-//! behind (it left it, was forked by a thread behind it, or waited for one). A location remembers the generation in
-//! which it was last accessed and changes its state when a thread of a later one comes along, so that a barrier costs
-//! nothing for locations that are not used again.
+//! anew. The rounds that count make *generations*: a thread's generation is the last such round that it is known to
+//! be behind (it left it, was forked by a thread behind it, or waited for one). A location remembers the generation
+//! in which it was last accessed and changes its state when a thread of a later one comes along, so that a barrier
+//! costs nothing for locations that are not used again.
 //!
-//! "All threads" are all that have started and have not been waited for. A round that leaves one out does not count: to
-//! start anew there would hide what the outsider does. One thread may stay away: one that was alone when it forked the
-//! first of the others, and has since then only forked. That is a main thread which starts workers and waits for them;
-//! its past is before all that they do. (If it accesses memory after all before it has waited for them, it is an
-//! outsider: see [`Member::is_outside`].) A thread that has ended and that nobody waits for counts as alive for ever, so
-//! a detached thread ends the usefulness of barriers: warnings may then be false, but none is lost.
+//! "All threads" are all that have started and have not been waited for. A round that leaves one out does not count:
+//! to start anew there would hide what the outsider does. One thread may stay away: one that was alone when it forked
+//! the first of the others, and has since then only forked. That is a main thread which starts workers and waits for
+//! them; its past is before all that they do. (If it accesses memory after all before it has waited for them, it is
+//! an outsider: see [`Member::is_outside`].) A thread that has ended and that nobody waits for counts as alive for
+//! ever, so a detached thread ends the usefulness of barriers: warnings may then be false, but none is lost.
 //!
 //! Barriers whose threads do something else between entering and leaving do not count either.
 

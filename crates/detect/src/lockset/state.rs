@@ -179,7 +179,7 @@ impl Location {
 
     /// Takes an access.
     #[inline]
-    pub fn access(&mut self, who: Accessor<'_>, access: &Access, sets: &mut LockSets) -> Outcome {
+    pub fn access(&mut self, who: &mut Accessor<'_>, access: &Access, sets: &mut LockSets) -> Outcome {
         let class = Class::of(access);
         let tokens = Tokens::of(class);
         let barrier = who.member.generation() > self.seen;
@@ -202,7 +202,13 @@ impl Location {
         }
     }
 
-    fn count(&mut self, who: Accessor<'_>, class: Class, access: &Access, sets: &mut LockSets) -> Outcome {
+    fn count(
+        &mut self,
+        who: &mut Accessor<'_>,
+        class: Class,
+        access: &Access,
+        sets: &mut LockSets,
+    ) -> Outcome {
         let (locks, tokens) = if who.member.is_outside(self.since) {
             // Nothing orders this thread behind what was forgotten. An exclusive lock shared with all that came since
             // would; a token or a reader's lock would not.

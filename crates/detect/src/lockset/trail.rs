@@ -75,13 +75,7 @@ impl Trail {
         by_others()
             .find(|(_, before, _)| before.conflicts(class))
             .or_else(|| by_others().next())
-            .map(|(epoch, before, site)| Prior {
-                slot: epoch.slot(),
-                timestamp: epoch.time(),
-                kind: before.kind,
-                atomic: before.atomic,
-                site,
-            })
+            .map(|(epoch, before, site)| before.prior(epoch, site))
     }
 }
 

@@ -1,22 +1,22 @@
 //! MultiRace (§5): DJIT+ and LockSet on one log of accesses.
 //!
 //! - Confirmed races are DJIT+'s, [`RaceKind::HappensBefore`]. What only LockSet objects to is
-//!   [`RaceKind::Discipline`], with a rank from happens-before: see [`rank`]. A location whose race is confirmed gets no
-//!   discipline warning after it; a race that is confirmed after a warning is still reported.
+//!   [`RaceKind::Discipline`], with a rank from happens-before: see [`rank`]. A location whose race is confirmed gets
+//!   no discipline warning after it; a race that is confirmed after a warning is still reported.
 //! - LockSet spares DJIT+ checks: an access that leaves C(v) non-empty is logged but not checked against the history.
 //!
 //! Deviations, without which sparing would lose races (each has a counterexample among the tests):
-//! - §5 says that such an access cannot race with earlier ones. That does not hold for what the first thread did in the
-//!   Initializing state, as it was never counted in C(v). So the location remembers when that was, and an access is spared
-//!   only if it is ordered behind it: one comparison instead of the history.
-//! - A thread that has not passed the barrier at which C(v) started anew is not spared: what was before that barrier is
-//!   not ordered before the thread ([`barriers`](crate::lockset::barriers)).
+//! - §5 says that such an access cannot race with earlier ones. That does not hold for what the first thread did in
+//!   the Initializing state, as it was never counted in C(v). So the location remembers when that was, and an access
+//!   is spared only if it is ordered behind it: one comparison instead of the history.
+//! - A thread that has not passed the barrier at which C(v) started anew is not spared: what was before that barrier
+//!   is not ordered before the thread ([`barriers`](crate::lockset::barriers)).
 //! - `readers_lock` and the atomics' token never lose a race: accesses that have one in common do not conflict.
 //!
-//! LockSet decides by itself what it skips as not the first access in a time frame (a frame ends here with every release
-//! of happens-before), because DJIT+'s rule would skip too much for it: see [`lockset`](crate::lockset).
+//! LockSet decides by itself what it skips as not the first access in a time frame (a frame ends here with every
+//! release of happens-before), because DJIT+'s rule would skip too much for it: see [`lockset`](crate::lockset).
 //!
-//! Guarantee: the confirmed races are exactly DJIT+'s, report by report, on well-formed traces (property-tested). The
+//! Guarantee: the confirmed races are exactly DJIT+'s, access by access, on well-formed traces (property-tested). The
 //! discipline warnings are LockSet's, without those at locations that are known to race.
 
 pub mod rank;
@@ -194,13 +194,13 @@ impl Detector for MultiRace {
     ) -> Option<(RaceKind, Option<Prior>)> {
         self.barriers.access(&mut thread.member);
         let class = Class::of(access);
-        let who = Accessor {
+        let mut who = Accessor {
             now: thread.now(),
             member: &thread.member,
             held: &mut thread.held,
             generation: self.barriers.generation(),
         };
-        let outcome = location.lockset.access(who, access, &mut self.sets);
+        let outcome = location.lockset.access(&mut who, access, &mut self.sets);
         if location.lockset.state() == State::Initializing {
             location.initialised = thread.hb.epoch();
         }

@@ -1,15 +1,15 @@
-//! How likely a violation of the locking discipline is to be a race in another run (MultiRace §5, which gives the idea
-//! but no measure).
+//! How likely a violation of the locking discipline is to be a race in another run (MultiRace §5, which gives the
+//! idea but no measure).
 //!
 //! The two accesses are ordered in this run. What matters is by what:
 //! - by threads created or waited for, barriers or messages: other schedules keep these, so [`Rank::Low`];
-//! - else by locks and atomics, and the *hand-overs* count: the releases that the earlier thread made after its access,
-//!   up to and including the last one that the later thread has heard of. With one, the order came about by who took a lock
-//!   first ([`Rank::High`]); with up to [`SOME`], [`Rank::Medium`]; with more, the two accesses are far apart and
-//!   probably ordered in every run ([`Rank::Low`]).
+//! - else by locks and atomics, and the *hand-overs* count: the releases that the earlier thread made after its
+//!   access, up to and including the last one that the later thread has heard of. With one, the order came about by
+//!   who took a lock first ([`Rank::High`]); with up to [`SOME`], [`Rank::Medium`]; with more, the two accesses are
+//!   far apart and probably ordered in every run ([`Rank::Low`]).
 //!
-//! A rank is a hint: for barriers, rounds are not told apart, so a thread that is slow to leave one may be taken to be
-//! firmly behind what a fast one did before it entered the next.
+//! A rank is a hint: for barriers, rounds are not told apart, so a thread that is slow to leave one may be taken to
+//! be firmly behind what a fast one did before it entered the next.
 
 use crate::clock::VectorClock;
 use crate::hb::HbThread;
