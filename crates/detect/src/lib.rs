@@ -4,6 +4,7 @@
 //! one over a sequence of events; [`reference`](mod@reference) is the slow, obvious answer that all are compared with.
 
 pub mod clock;
+pub mod compress;
 pub mod djit;
 mod driver;
 mod elements;
