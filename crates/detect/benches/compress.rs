@@ -1,6 +1,7 @@
 //! Array compression against one state for each element: `cargo bench -p deadheat-detect --bench compress`.
 //!
-//! Prints the counters of each workload (race checks, shadow states, bytes) first, then the times.
+//! Prints the counters of each workload (race checks, shadow states, bytes) first, then the times; with a filter as
+//! argument only the times.
 
 use deadheat_detect::compress::Compress;
 use deadheat_detect::{Analysis, Driver, fasttrack::FastTrack};
@@ -18,9 +19,10 @@ struct Workload {
 }
 
 fn main() {
-    for workload in workloads() {
-        let plain = stats(FastTrack::default(), &workload);
-        let compressed = stats(Compress::<FastTrack>::default(), &workload);
+    let filtered = std::env::args().len() > 2;
+    for workload in workloads().filter(|_| !filtered) {
+        let plain = run(FastTrack::default(), &workload);
+        let compressed = run(Compress::<FastTrack>::default(), &workload);
         println!("{}: {} events", workload.name, plain.events);
         for (name, plain, compressed) in [
             (
@@ -40,10 +42,6 @@ fn main() {
         );
     }
     divan::main();
-}
-
-fn stats(detector: impl Detector, workload: &Workload) -> Stats {
-    run(detector, workload)
 }
 
 fn run(detector: impl Detector, workload: &Workload) -> Stats {
@@ -96,15 +94,36 @@ fn event(thread: u32, site: u32, op: Op) -> Event {
 }
 
 fn new_array(array: u32, len: u64) -> Event {
-    event(0, 0, Op::NewArray { array: ArrayId(array), len })
+    event(
+        0,
+        0,
+        Op::NewArray {
+            array: ArrayId(array),
+            len,
+        },
+    )
 }
 
 fn write(thread: u32, site: u32, array: u32, indices: Indices) -> Event {
-    event(thread, site, Op::ArrayWrite { array: ArrayId(array), indices })
+    event(
+        thread,
+        site,
+        Op::ArrayWrite {
+            array: ArrayId(array),
+            indices,
+        },
+    )
 }
 
 fn read(thread: u32, site: u32, array: u32, indices: Indices) -> Event {
-    event(thread, site, Op::ArrayRead { array: ArrayId(array), indices })
+    event(
+        thread,
+        site,
+        Op::ArrayRead {
+            array: ArrayId(array),
+            indices,
+        },
+    )
 }
 
 fn barrier() -> Vec<Event> {
@@ -124,7 +143,10 @@ fn sweep(name: &'static str, statements: u64) -> Workload {
             (first..first + block)
                 .flat_map(|i| {
                     let site = 1 + 2 * (i % statements) as u32;
-                    [read(t, site, 0, Indices::one(i)), write(t, site + 1, 0, Indices::one(i))]
+                    [
+                        read(t, site, 0, Indices::one(i)),
+                        write(t, site + 1, 0, Indices::one(i)),
+                    ]
                 })
                 .collect(),
         );
@@ -173,7 +195,14 @@ fn random(name: &'static str, arrays: u32, len: u64) -> Workload {
     let mut events = Vec::new();
     for turn in 0..20_000u32 {
         let t = turn % THREADS;
-        events.push(event(t, 0, Op::Acquire { lock, mode: Mode::Exclusive }));
+        events.push(event(
+            t,
+            0,
+            Op::Acquire {
+                lock,
+                mode: Mode::Exclusive,
+            },
+        ));
         for _ in 0..100 {
             let array = (next(&mut seed) >> 20) as u32 % arrays;
             let index = Indices::one((next(&mut seed) >> 20) % len);

@@ -2,15 +2,15 @@
 //!
 //! Where a figure and the thesis's own rules disagree, the rules count, and the test says so.
 
+use deadheat_detect::Elements;
 use deadheat_detect::clock::VectorClock;
 use deadheat_detect::compress::{Array, Compress, Footprint, Mode};
-use deadheat_detect::Elements;
 use deadheat_detect::hb::HbThread;
 use deadheat_detect::history::Class;
 use deadheat_detect::vc::{Location, Vc};
 use deadheat_event::{
-    Access, AccessKind, Addr, ArrayId, Detector, Indices, Mode as LockMode, Place, Prior, RaceKind, Races, SiteId, Slot,
-    SyncId, SyncOp,
+    Access, AccessKind, Addr, ArrayId, Detector, Indices, Mode as LockMode, Place, Prior, RaceKind, Races,
+    SiteId, Slot, SyncId, SyncOp,
 };
 
 const M: SyncId = SyncId(0);
@@ -66,7 +66,9 @@ impl World {
             for _ in 1..time {
                 let op = SyncOp::Send(SyncId(9));
                 world.vc.sync(&mut world.threads[t], op, &mut Default::default());
-                world.compress.sync(&mut world.compressing[t], op, &mut Default::default());
+                world
+                    .compress
+                    .sync(&mut world.compressing[t], op, &mut Default::default());
             }
         }
         world
@@ -83,9 +85,14 @@ impl World {
 
     /// Thread `t` accesses `x`. Whether that races.
     fn x(&mut self, t: usize, kind: AccessKind) -> bool {
-        let place = Place::Memory { addr: Addr(0), size: 8 };
+        let place = Place::Memory {
+            addr: Addr(0),
+            size: 8,
+        };
         let access = self.access(kind, place);
-        self.vc.access(&mut self.threads[t - 1], &mut self.x, &access).is_some()
+        self.vc
+            .access(&mut self.threads[t - 1], &mut self.x, &access)
+            .is_some()
     }
 
     /// Thread `t` writes an element.
@@ -93,9 +100,11 @@ impl World {
         let indices = Indices::one(index);
         let access = self.access(AccessKind::Write, Place::Array { array: A, indices });
         let thread = &mut self.threads[t - 1];
-        self.vc.array(thread, A, &mut self.fine, indices, &access, &mut self.races);
+        self.vc
+            .array(thread, A, &mut self.fine, indices, &access, &mut self.races);
         let thread = &mut self.compressing[t - 1];
-        self.compress.array(thread, A, &mut self.array, indices, &access, &mut self.races);
+        self.compress
+            .array(thread, A, &mut self.array, indices, &access, &mut self.races);
     }
 
     /// What the driver does before thread `t` synchronises.
@@ -117,7 +126,8 @@ impl World {
     fn sync_lock(&mut self, t: usize, op: SyncOp) {
         self.commit(t);
         self.vc.sync(&mut self.threads[t - 1], op, &mut self.lock);
-        self.compress.sync(&mut self.compressing[t - 1], op, &mut self.lock_twin);
+        self.compress
+            .sync(&mut self.compressing[t - 1], op, &mut self.lock_twin);
     }
 
     fn barrier(&mut self) {
@@ -125,14 +135,19 @@ impl World {
             for t in [1, 2] {
                 self.commit(t);
                 self.vc.sync(&mut self.threads[t - 1], op, &mut self.barrier);
-                self.compress.sync(&mut self.compressing[t - 1], op, &mut self.barrier_twin);
+                self.compress
+                    .sync(&mut self.compressing[t - 1], op, &mut self.barrier_twin);
             }
         }
     }
 
     fn c(&self, t: usize) -> [u64; 2] {
         let clock = pair(&self.threads[t - 1].clock());
-        assert_eq!(clock, pair(&self.compressing[t - 1].inner().clock()), "the layer does not change clocks");
+        assert_eq!(
+            clock,
+            pair(&self.compressing[t - 1].inner().clock()),
+            "the layer does not change clocks"
+        );
         clock
     }
 
@@ -271,7 +286,10 @@ fn halves(order: [(usize, u64); 4], mode: &Mode, class_of: impl Fn(u64) -> usize
     check(&w, [[11, 30], [10, 31]], [[10, 0], [10, 0]]);
     // w' in Figure 2.13: one state for the whole array reports a race where there is none.
     let mut whole = w.array.state(0);
-    let place = Place::Array { array: A, indices: Indices::one(0) };
+    let place = Place::Array {
+        array: A,
+        indices: Indices::one(0),
+    };
     let access = w.access(AccessKind::Write, place);
     let first = w.vc.access(&mut w.threads[order[0].0 - 1], &mut whole, &access);
     let second = w.vc.access(&mut w.threads[2 - order[0].0], &mut whole, &access);
@@ -302,10 +320,7 @@ fn figure_2_13_threads_divide_an_array_into_blocks() {
 
 #[test]
 fn figure_2_15_threads_divide_an_array_by_stride() {
-    for order in [
-        [(1, 0), (2, 1), (1, 2), (2, 3)],
-        [(2, 1), (2, 3), (1, 0), (1, 2)],
-    ] {
+    for order in [[(1, 0), (2, 1), (1, 2), (2, 3)], [(2, 1), (2, 3), (1, 0), (1, 2)]] {
         halves(order, &Mode::Stride(2), |index| index as usize % 2);
     }
 }
@@ -336,7 +351,13 @@ fn figure_3_4_transitions_on_an_array_of_eight() {
         w.commit(1);
         assert_eq!((w.array.mode(), w.array.states()), (&after, states));
         let expected: Vec<_> = (0..8)
-            .map(|index| if fp.contains(index) { [time, 0] } else { old[index as usize] })
+            .map(|index| {
+                if fp.contains(index) {
+                    [time, 0]
+                } else {
+                    old[index as usize]
+                }
+            })
             .collect();
         assert_eq!(w.w_compressed(8), expected);
     }
@@ -345,7 +366,8 @@ fn figure_3_4_transitions_on_an_array_of_eight() {
 #[test]
 fn figure_4_4_and_the_table_of_extending_a_footprint() {
     let fp = |b, e, k| Footprint::new(b, e, k).expect("small");
-    let check = |before: Footprint, index, after| assert_eq!(before.extend(index), after, "{before:?} ⊕ {index}");
+    let check =
+        |before: Footprint, index, after| assert_eq!(before.extend(index), after, "{before:?} ⊕ {index}");
     // The table.
     check(Footprint::EMPTY, 0, Some(fp(0, 0, 1)));
     check(fp(0, 0, 1), 1, Some(fp(0, 1, 1)));

@@ -114,13 +114,19 @@ impl Footprint {
         (0..count).map(move |i| self.b + i * self.k)
     }
 
+    /// ⊕ for its most frequent case: the next index upwards of at least two.
+    #[inline]
+    pub fn step(self, index: u64) -> Option<Footprint> {
+        (self.b < self.e && index == self.e + self.k).then_some(Footprint { e: index, ..self })
+    }
+
     /// fp ⊕ i: these indices and one more, if Figure 4.4 can tell.
     #[inline]
     pub fn extend(self, index: u64) -> Option<Footprint> {
         let Footprint { b, e, k } = self;
         if b < e {
-            if index == e + k {
-                return Some(Footprint { e: index, ..self });
+            if let Some(longer) = self.step(index) {
+                return Some(longer);
             }
             if index + k == b {
                 return Some(Footprint { b: index, ..self });
@@ -301,7 +307,10 @@ mod tests {
     #[test]
     fn large_strides_and_long_footprints_are_reported_in_pieces() {
         let far = Footprint::new(3, 3 + (1 << 40), 1 << 40).expect("in bounds");
-        assert_eq!(far.ranges().map(Indices::first).collect::<Vec<_>>(), [3, 3 + (1 << 40)]);
+        assert_eq!(
+            far.ranges().map(Indices::first).collect::<Vec<_>>(),
+            [3, 3 + (1 << 40)]
+        );
         let long = Footprint::new(0, deadheat_event::MAX_RANGE, 1).expect("in bounds");
         assert_eq!(long.ranges().map(Indices::len).collect::<Vec<_>>(), [1 << 24, 1]);
     }

@@ -42,7 +42,8 @@ pub use mode::Mode;
 use deadheat_event::{
     Access, ArrayId, Detector, Indices, Order, Place, Prior, RaceKind, Races, SiteId, Slot, Stats, SyncOp,
 };
-use pending::{InFlight, Pending};
+use footprint::MAX_INDEX;
+use pending::{InFlight, Pending, Statement};
 use together::together;
 use tuning::PATTERN;
 use weave::Weaves;
@@ -121,6 +122,7 @@ where
     D::Location: PartialEq,
 {
     /// Collects an access, or checks it at once where collecting does not pay.
+    #[inline(never)]
     fn collect(
         &mut self,
         thread: &mut Thread<D::Thread>,
@@ -144,7 +146,7 @@ where
             array.tuning.bypass = array.tuning.bypass.saturating_sub(fp.len() as u32);
             return self.check_each(&mut thread.inner, array, indices, access, races);
         }
-        let new = InFlight::new(fp, access.kind, access.atomic, access.site);
+        let new = InFlight::new(fp, Statement::of(access));
         if let Some(evicted) = thread.pending.add(id, new) {
             if evicted.fp.len() < SCATTERED {
                 self.change(array, Array::make_fine);
@@ -232,9 +234,9 @@ where
         };
         let access = Access {
             place: Place::Array { array: id, indices },
-            kind: entry.kind,
-            atomic: entry.atomic,
-            site: entry.site,
+            kind: entry.by.kind,
+            atomic: entry.by.atomic,
+            site: entry.by.site,
         };
         let checks = array.visit(fp, |class, state| {
             if let Some((kind, prior)) = inner.access(thread, state, &access) {
@@ -255,7 +257,11 @@ where
     }
 
     /// Refines an array, and counts it if that is a change.
-    fn change(&mut self, array: &mut Array<D::Location>, refine: impl FnOnce(&mut Array<D::Location>) -> bool) {
+    fn change(
+        &mut self,
+        array: &mut Array<D::Location>,
+        refine: impl FnOnce(&mut Array<D::Location>) -> bool,
+    ) {
         let (from, before) = (array.mode().kind(), array.states());
         if refine(array) {
             let to = array.mode().kind();
@@ -278,12 +284,15 @@ fn report(
 ) {
     let woven = Weaves::is_woven(access.site) || prior.is_some_and(|prior| Weaves::is_woven(prior.site));
     if !woven {
-        return class.ranges().for_each(|range| races.race(kind, range, access, prior));
+        return class
+            .ranges()
+            .for_each(|range| races.race(kind, range, access, prior));
     }
     let mut runs: Vec<(Footprint, SiteId, Option<SiteId>)> = Vec::new();
     let mut tell = |run: Footprint| {
         let (access, prior) = resolved(weaves, access, prior, run.first());
-        run.ranges().for_each(|range| races.race(kind, range, &access, prior));
+        run.ranges()
+            .for_each(|range| races.race(kind, range, &access, prior));
     };
     for index in class.iter() {
         let sites = (
@@ -391,12 +400,17 @@ where
         access: &Access,
         races: &mut dyn Races,
     ) {
-        if array.tuning.bypass > 0 && indices.is_one() && !Weaves::is_woven(access.site) {
-            array.tuning.bypass -= 1;
-            self.check_element(&mut thread.inner, array, indices.first(), access, races);
-        } else {
-            self.collect(thread, id, array, indices, access, races);
+        if indices.is_one() {
+            let index = indices.first();
+            if array.tuning.bypass > 0 && !Weaves::is_woven(access.site) {
+                array.tuning.bypass -= 1;
+                return self.check_element(&mut thread.inner, array, index, access, races);
+            }
+            if index <= MAX_INDEX && thread.pending.continues(id, index, Statement::of(access)) {
+                return;
+            }
         }
+        self.collect(thread, id, array, indices, access, races);
     }
 
     #[inline]

@@ -167,7 +167,11 @@ fn refine_blocks(mode: &Mode, fp: Footprint, n: u64, budget: u64) -> Option<Mode
     let parts = match mode {
         Mode::Coarse => vec![],
         Mode::Block(d) => {
-            if len > 1 && d.is_multiple_of(len) && b.is_multiple_of(len) && n.div_ceil(len) <= MAX_PARTS as u64 {
+            if len > 1
+                && d.is_multiple_of(len)
+                && b.is_multiple_of(len)
+                && n.div_ceil(len) <= MAX_PARTS as u64
+            {
                 return Some(Mode::Block(len));
             }
             cuts_of_blocks(*d, n)?
@@ -234,9 +238,7 @@ mod tests {
 
     /// M ⊨ fp: indices of one class are all in the footprint or all out of it.
     fn models(mode: &Mode, fp: Footprint, n: u64) -> bool {
-        (0..n).all(|i| {
-            (0..n).all(|j| mode.class(i) != mode.class(j) || fp.contains(i) == fp.contains(j))
-        })
+        (0..n).all(|i| (0..n).all(|j| mode.class(i) != mode.class(j) || fp.contains(i) == fp.contains(j)))
     }
 
     fn modes(n: u64) -> Vec<Mode> {
@@ -292,10 +294,16 @@ mod tests {
                 let mut classes = Vec::new();
                 mode.visit(fp, |class| classes.push(class));
                 let image: BTreeSet<u64> = fp.iter().map(|index| mode.class(index)).collect();
-                assert_eq!(classes.len(), image.len(), "each class once: {mode:?} {fp:?} of {n}");
+                assert_eq!(
+                    classes.len(),
+                    image.len(),
+                    "each class once: {mode:?} {fp:?} of {n}"
+                );
                 assert_eq!(classes.into_iter().collect::<BTreeSet<_>>(), image);
-                let covered: BTreeSet<u64> =
-                    image.iter().flat_map(|class| mode.extent(*class, n).iter()).collect();
+                let covered: BTreeSet<u64> = image
+                    .iter()
+                    .flat_map(|class| mode.extent(*class, n).iter())
+                    .collect();
                 assert_eq!(covered, fp.iter().collect::<BTreeSet<_>>());
             }
         });
@@ -334,16 +342,41 @@ mod tests {
         let million = 1_000_000;
         check(&Mode::Coarse, fp(0, 249_999, 1), million, Mode::Block(250_000));
         // An uneven division, and a footprint too small to be taken for a block pattern.
-        check(&Mode::Coarse, fp(250_000, 500_001, 1), million, Mode::Split([250_000, 500_002].into()));
+        check(
+            &Mode::Coarse,
+            fp(250_000, 500_001, 1),
+            million,
+            Mode::Split([250_000, 500_002].into()),
+        );
         check(&Mode::Coarse, fp(0, 1, 1), million, Mode::Split([2].into()));
-        check(&Mode::Block(250_000), fp(1, 249_999, 1), million, Mode::Split([1, 250_000, 500_000, 750_000].into()));
+        check(
+            &Mode::Block(250_000),
+            fp(1, 249_999, 1),
+            million,
+            Mode::Split([1, 250_000, 500_000, 750_000].into()),
+        );
         // The columns of a matrix, but not two elements that are far apart.
         check(&Mode::Coarse, fp(7, 999_007, 1000), million, Mode::Stride(1000));
-        check(&Mode::Coarse, fp(7, 700_007, 700_000), million, Mode::Split([7, 8, 700_007, 700_008].into()));
+        check(
+            &Mode::Coarse,
+            fp(7, 700_007, 700_000),
+            million,
+            Mode::Split([7, 8, 700_007, 700_008].into()),
+        );
         // A full SPLIT of rows becomes a BLOCK, one of nothing in particular FINE.
         let rows: Vec<u64> = (1..64).map(|row| row * 1000).collect();
-        check(&Mode::Split(rows.clone().into()), fp(64_000, 64_999, 1), million, Mode::Block(1000));
-        check(&Mode::Split(rows.into()), fp(64_001, 64_999, 1), million, Mode::Fine);
+        check(
+            &Mode::Split(rows.clone().into()),
+            fp(64_000, 64_999, 1),
+            million,
+            Mode::Block(1000),
+        );
+        check(
+            &Mode::Split(rows.into()),
+            fp(64_001, 64_999, 1),
+            million,
+            Mode::Fine,
+        );
         check(&Mode::Coarse, fp(0, 30, 3), 1 << 40, Mode::Fine);
     }
 }

@@ -1,45 +1,54 @@
 //! Footprints in flight: the accesses of a thread that are not yet checked.
 //!
-//! They are told apart by kind and program location, so that a report names a statement that touched the element. A
+//! They are told apart by statement, that is by kind and program location, so that a report names a statement that touched the element. A
 //! few are kept for each array; when there are too many, the oldest is committed.
 
 use super::footprint::Footprint;
-use deadheat_event::{AccessKind, ArrayId, SiteId};
+use deadheat_event::{Access, AccessKind, ArrayId, SiteId};
 use rustc_hash::FxHashMap;
 
 /// Footprints in flight for one thread and array.
 const MAX_IN_FLIGHT: usize = 16;
 const HINTS: usize = 16;
 
-/// Accesses of one kind by one statement.
+/// What accesses must have in common to share a footprint.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Statement {
+    /// Where in the program.
+    pub site: SiteId,
+    /// Read or write.
+    pub kind: AccessKind,
+    /// Whether it is atomic.
+    pub atomic: bool,
+}
+
+impl Statement {
+    /// That of an access.
+    #[inline]
+    pub fn of(access: &Access) -> Statement {
+        Statement {
+            site: access.site,
+            kind: access.kind,
+            atomic: access.atomic,
+        }
+    }
+}
+
+/// Accesses of one statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InFlight {
     /// To these elements.
     pub fp: Footprint,
-    /// From this statement.
-    pub site: SiteId,
-    /// Reads or writes.
-    pub kind: AccessKind,
-    /// Whether they are atomic.
-    pub atomic: bool,
+    /// By whom.
+    pub by: Statement,
     /// Place of the entry that was used after this one last time: loops go through their statements in order.
     pub(super) next: u8,
 }
 
 impl InFlight {
-    /// One access.
-    pub fn new(fp: Footprint, kind: AccessKind, atomic: bool, site: SiteId) -> InFlight {
-        InFlight {
-            fp,
-            site,
-            kind,
-            atomic,
-            next: 0,
-        }
-    }
-
-    fn same_statement(&self, other: &InFlight) -> bool {
-        self.site == other.site && self.kind == other.kind && self.atomic == other.atomic
+    /// Accesses to these elements.
+    pub fn new(fp: Footprint, by: Statement) -> InFlight {
+        InFlight { fp, by, next: 0 }
     }
 }
 
@@ -70,8 +79,26 @@ impl Pending {
         self.open.last().map(|open| open.array)
     }
 
-    /// Adds accesses. Returns what has to be committed to make room for them.
+    /// Adds an access where it was expected: at the end of the footprint that the thread's loop comes to next.
     #[inline]
+    pub fn continues(&mut self, array: ArrayId, index: u64, by: Statement) -> bool {
+        let hint = self.hints[array.index() % HINTS] as usize;
+        if let Some(open) = self.open.get_mut(hint)
+            && open.array == array
+            && let Some(last) = open.entries.get(open.cursor)
+            && let next = last.next as usize
+            && let Some(entry) = open.entries.get_mut(next)
+            && entry.by == by
+            && let Some(sum) = entry.fp.step(index)
+        {
+            entry.fp = sum;
+            open.cursor = next;
+            return true;
+        }
+        false
+    }
+
+    /// Adds accesses. Returns what has to be committed to make room for them.
     pub fn add(&mut self, array: ArrayId, new: InFlight) -> Option<InFlight> {
         let hint = self.hints[array.index() % HINTS] as usize;
         let place = match self.open.get(hint) {
@@ -124,25 +151,9 @@ impl Pending {
 }
 
 impl Open {
-    #[inline]
     fn add(&mut self, new: InFlight) -> Option<InFlight> {
-        if let Some(last) = self.entries.get(self.cursor) {
-            let next = last.next as usize;
-            if let Some(entry) = self.entries.get_mut(next)
-                && entry.same_statement(&new)
-                && let Some(sum) = entry.fp.extend_by(new.fp)
-            {
-                entry.fp = sum;
-                self.cursor = next;
-                return None;
-            }
-        }
-        self.search(new)
-    }
-
-    fn search(&mut self, new: InFlight) -> Option<InFlight> {
         let found = self.entries.iter_mut().enumerate().find_map(|(place, entry)| {
-            let sum = entry.same_statement(&new).then(|| entry.fp.extend_by(new.fp))??;
+            let sum = (entry.by == new.by).then(|| entry.fp.extend_by(new.fp))??;
             entry.fp = sum;
             Some(place)
         });

@@ -6,7 +6,7 @@
 //! statements of an unrolled loop, of a stencil or of `a[i] = a[i] + 1` do not break up an array that is swept.
 
 use super::footprint::Footprint;
-use super::pending::InFlight;
+use super::pending::{InFlight, Statement};
 use super::weave::Weaves;
 use deadheat_event::{AccessKind, SiteId};
 
@@ -21,26 +21,27 @@ pub fn together(entries: &mut Vec<InFlight>, weaves: &mut Weaves) {
         drop_covered(entries);
     }
     if let [entry] = &mut entries[..] {
-        entry.site = weaves.plain(entry.site);
+        entry.by.site = weaves.plain(entry.by.site);
         return;
     }
     let mut groups: Vec<Group> = entries
         .drain(..)
         .map(|entry| Group {
             as_one: entry,
-            parts: vec![(entry.fp, entry.site)],
+            parts: vec![(entry.fp, entry.by.site)],
         })
         .collect();
-    groups.sort_by_key(|group| group.as_one.kind == AccessKind::Read);
+    groups.sort_by_key(|group| group.as_one.by.kind == AccessKind::Read);
     while unite_pair(&mut groups) || unite_woven(&mut groups) {}
     for Group { as_one, parts } in groups {
+        let located = |fp, site| InFlight::new(fp, Statement { site, ..as_one.by });
         match weaves.of(parts.clone()) {
-            Some(site) => entries.push(InFlight { site, ..as_one }),
-            None => entries.extend(parts.into_iter().map(|(fp, site)| InFlight {
-                fp,
-                site: weaves.plain(site),
-                ..as_one
-            })),
+            Some(site) => entries.push(located(as_one.fp, site)),
+            None => entries.extend(
+                parts
+                    .into_iter()
+                    .map(|(fp, site)| located(fp, weaves.plain(site))),
+            ),
         }
     }
 }
@@ -51,10 +52,11 @@ fn drop_covered(entries: &mut Vec<InFlight>) {
     while place < entries.len() {
         let entry = entries[place];
         let covered = entries.iter().enumerate().any(|(other_place, other)| {
-            let stricter = other.kind == AccessKind::Write && entry.kind == AccessKind::Read;
-            let comparable = entry.atomic == other.atomic && (stricter || entry.kind == other.kind);
+            let (mine, theirs) = (entry.by, other.by);
+            let stricter = theirs.kind == AccessKind::Write && mine.kind == AccessKind::Read;
+            let comparable = mine.atomic == theirs.atomic && (stricter || mine.kind == theirs.kind);
             // Of two that are equal the first stays.
-            let twin = entry.kind == other.kind && entry.fp == other.fp && place <= other_place;
+            let twin = mine.kind == theirs.kind && entry.fp == other.fp && place <= other_place;
             comparable && !twin && entry.fp.within(other.fp)
         });
         if covered {
@@ -66,7 +68,7 @@ fn drop_covered(entries: &mut Vec<InFlight>) {
 }
 
 fn alike(a: &Group, b: &Group) -> bool {
-    a.as_one.kind == b.as_one.kind && a.as_one.atomic == b.as_one.atomic
+    a.as_one.by.kind == b.as_one.by.kind && a.as_one.by.atomic == b.as_one.by.atomic
 }
 
 /// Unites two groups that are one footprint together.
@@ -123,7 +125,12 @@ mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
     fn entry((b, e, k): (u64, u64, u64), kind: AccessKind, site: u32) -> InFlight {
-        InFlight::new(Footprint::new(b, e, k).expect("small"), kind, false, SiteId(site))
+        let by = Statement {
+            site: SiteId(site),
+            kind,
+            atomic: false,
+        };
+        InFlight::new(Footprint::new(b, e, k).expect("small"), by)
     }
 
     fn check(entries: &[InFlight], expected: &[((u64, u64, u64), AccessKind)]) {
@@ -131,7 +138,7 @@ mod tests {
         together(&mut united, &mut Weaves::default());
         let united: Vec<_> = united
             .iter()
-            .map(|e| ((e.fp.first(), e.fp.last(), e.fp.stride()), e.kind))
+            .map(|e| ((e.fp.first(), e.fp.last(), e.fp.stride()), e.by.kind))
             .collect();
         assert_eq!(united, expected);
     }
@@ -142,12 +149,23 @@ mod tests {
     #[test]
     fn statements_of_one_sweep_are_committed_as_one() {
         // a[i] = a[i] + 1
-        check(&[entry((0, 9, 1), R, 1), entry((0, 9, 1), W, 2)], &[((0, 9, 1), W)]);
+        check(
+            &[entry((0, 9, 1), R, 1), entry((0, 9, 1), W, 2)],
+            &[((0, 9, 1), W)],
+        );
         // a[i] = 0; a[i + 1] = 0; a[i + 2] = 0, three at a time
-        let unrolled = [entry((0, 9, 3), W, 1), entry((1, 7, 3), W, 2), entry((2, 8, 3), W, 3)];
+        let unrolled = [
+            entry((0, 9, 3), W, 1),
+            entry((1, 7, 3), W, 2),
+            entry((2, 8, 3), W, 3),
+        ];
         check(&unrolled, &[((0, 9, 1), W)]);
         // two at a time, and the rest
-        let rest = [entry((0, 6, 2), W, 1), entry((1, 7, 2), W, 2), entry((8, 8, 1), W, 3)];
+        let rest = [
+            entry((0, 6, 2), W, 1),
+            entry((1, 7, 2), W, 2),
+            entry((8, 8, 1), W, 3),
+        ];
         check(&rest, &[((0, 8, 1), W)]);
         // a[i] = (a[i - 1] + a[i] + a[i + 1]) / 3
         let stencil = [
@@ -158,7 +176,10 @@ mod tests {
         ];
         check(&stencil, &[((1, 8, 1), W), ((0, 9, 1), R)]);
         // A write under a read is still a write.
-        check(&[entry((0, 9, 1), R, 1), entry((0, 8, 2), W, 2)], &[((0, 8, 2), W), ((0, 9, 1), R)]);
+        check(
+            &[entry((0, 9, 1), R, 1), entry((0, 8, 2), W, 2)],
+            &[((0, 8, 2), W), ((0, 9, 1), R)],
+        );
         // x and z of an array of points
         let points = [entry((0, 9, 3), W, 1), entry((2, 8, 3), W, 2)];
         check(&points, &[((0, 9, 3), W), ((2, 8, 3), W)]);
@@ -186,17 +207,17 @@ mod tests {
             let mut touched: BTreeMap<(u64, AccessKind), BTreeSet<u32>> = BTreeMap::new();
             for entry in &entries {
                 for index in entry.fp.iter() {
-                    touched.entry((index, entry.kind)).or_default().insert(entry.site.0);
+                    touched.entry((index, entry.by.kind)).or_default().insert(entry.by.site.0);
                 }
             }
             let mut checked: BTreeSet<(u64, AccessKind)> = BTreeSet::new();
             for entry in &united {
                 for index in entry.fp.iter() {
-                    let statements = touched.get(&(index, entry.kind));
+                    let statements = touched.get(&(index, entry.by.kind));
                     prop_assert!(statements.is_some(), "{index} was not touched");
-                    let site = weaves.resolve(entry.site, index);
+                    let site = weaves.resolve(entry.by.site, index);
                     prop_assert!(statements.is_some_and(|s| s.contains(&site.0)), "{index} not by {site}");
-                    checked.insert((index, entry.kind));
+                    checked.insert((index, entry.by.kind));
                 }
             }
             for (index, kind) in touched.keys() {

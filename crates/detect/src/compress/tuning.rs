@@ -7,7 +7,7 @@
 
 /// Direct accesses between two tries, at first and at most.
 const FIRST_PERIOD: u32 = 1024;
-const LAST_PERIOD: u32 = 1 << 20;
+const LAST_PERIOD: u32 = 1 << 16;
 /// Scans are put off at most this long, in multiples of their cost.
 const LAST_PATIENCE: u64 = 1024;
 /// A compression that saved so many times the array's length was worth it, even if it had to be given up.
