@@ -14,6 +14,7 @@ pub mod history;
 mod keyed;
 mod objects;
 pub mod once;
+pub mod reference;
 pub mod shadow;
 mod threads;
 pub mod vc;

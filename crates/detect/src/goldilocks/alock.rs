@@ -13,7 +13,7 @@
 //!   exclusive section in between, whose thread had acquired it and passed it on through the writers token. `t`'s
 //!   acquire takes both tokens.
 //!
-//! Releases of locks that are not held, and anything else that replaces a token outside of the chain, end the chain.
+//! A release of a lock that is not held would replace the token outside of the chain, so it ends the chain.
 
 use deadheat_event::Mode;
 
@@ -45,7 +45,7 @@ pub struct Chain {
 
 impl Chain {
     /// What comes from now on is not known to be ordered by what came before.
-    pub fn cut(&mut self) {
+    fn cut(&mut self) {
         *self = Chain {
             number: self.number.wrapping_add(1),
             ..Chain::default()

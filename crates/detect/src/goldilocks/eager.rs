@@ -170,12 +170,17 @@ impl Detector for GoldilocksEager {
         locksets + capacity * size_of::<Entry>()
     }
 
+    fn sync_bytes(&self, object: &ObjectTokens) -> usize {
+        object.bytes()
+    }
+
     fn stats(&self) -> Stats {
         Stats {
             race_checks: self.race_checks,
             clock_ops: self.live.rules_applied,
             clock_allocs: self.live.made,
-            bytes: (self.live.all.capacity() * size_of::<Weak<RefCell<BTreeSet<Token>>>>()) as u64,
+            bytes: (self.names.bytes() + self.live.all.capacity() * size_of::<Weak<RefCell<BTreeSet<Token>>>>())
+                as u64,
             ..Stats::default()
         }
     }

@@ -13,7 +13,8 @@
 //! Collection. Cells before the oldest position are dropped, as in the paper. That alone is not enough: one location
 //! that is never accessed again would hold on to all cells of an endless trace. So when the list reaches its bound, the
 //! locksets of frames that lag behind are evaluated up to the end of the list, and frames whose locksets are then equal
-//! share one from there on: nothing that can still happen tells them apart.
+//! share one from there on: nothing that can still happen tells them apart. Tokens of threads and objects whose states
+//! the driver has dropped are left out, since no rule can take from them any more.
 //!
 //! Invariants:
 //! - Every position is between the first cell and the end of the list.
@@ -26,7 +27,7 @@
 //! spread over the rules it costs one step each for every 64 distinct locksets that lag.
 
 use super::lockset::Lockset;
-use super::rules::{Rule, Token};
+use super::rules::{Names, Rule, Token};
 use deadheat_event::Slot;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -123,17 +124,19 @@ impl UpdateList {
     /// Notes a rule down.
     #[inline]
     pub fn push(&mut self, rule: Rule) {
-        if self.cells.len() >= self.bound {
-            self.collect();
-        }
         self.cells.push_back(rule);
+    }
+
+    /// Collects what is not needed any more, if it is time to. `names` tells which tokens are.
+    #[inline]
+    pub fn collect_if_full(&mut self, names: &mut Names) {
+        if self.cells.len() >= self.bound || self.frames.len() >= self.bound {
+            self.collect(names);
+        }
     }
 
     /// A frame of a thread that begins now.
     pub fn frame(&mut self, owner: u32, slot: Slot) -> Rc<Frame> {
-        if self.frames.len() >= self.bound {
-            self.collect();
-        }
         let frame = Rc::new(Frame {
             owner,
             slot,
@@ -196,12 +199,13 @@ impl UpdateList {
     }
 
     #[cold]
-    fn collect(&mut self) {
+    fn collect(&mut self, names: &mut Names) {
         self.frames.retain(|frame| Rc::strong_count(frame) > 1);
         self.bound = self.least_bound.max(CELLS_PER_FRAME * self.frames.len());
         self.drop_passed_cells();
         if self.cells.len() > self.bound / 2 {
-            self.advance_frames_before(self.end() - (self.bound / 2) as u64);
+            names.sweep();
+            self.advance_frames_before(self.end() - (self.bound / 2) as u64, names);
             self.drop_passed_cells();
         }
     }
@@ -214,13 +218,13 @@ impl UpdateList {
     }
 
     /// Evaluates the locksets of all frames before `position`, and lets equal ones be one.
-    fn advance_frames_before(&mut self, position: u64) {
+    fn advance_frames_before(&mut self, position: u64, names: &Names) {
         let mut lagging = self.lagging(position);
         lagging.sort_unstable_by_key(|lagging| lagging.position);
         let end = self.end();
         let mut distinct: FxHashMap<Lockset, Rc<RefCell<Evaluated>>> = FxHashMap::default();
         for batch in lagging.chunks(u64::BITS as usize) {
-            for (lagging, lockset) in batch.iter().zip(self.evaluate_batch(batch)) {
+            for (lagging, lockset) in batch.iter().zip(self.evaluate_batch(batch, names)) {
                 let evaluated = match distinct.get(&lockset) {
                     Some(same) => Rc::clone(same),
                     None => {
@@ -268,7 +272,7 @@ impl UpdateList {
 
     /// The locksets of up to 64 frames, ascending by position, at the end of the list. One walk: each token has a mask
     /// of the locksets that it is in.
-    fn evaluate_batch(&mut self, batch: &[Lagging]) -> Vec<Lockset> {
+    fn evaluate_batch(&mut self, batch: &[Lagging], names: &Names) -> Vec<Lockset> {
         let mut masks: FxHashMap<Token, u64> = FxHashMap::default();
         let mut waiting = batch.iter().enumerate().peekable();
         let start = batch.first().map_or(self.end(), |lagging| lagging.position);
@@ -291,7 +295,7 @@ impl UpdateList {
                 }
             }
         }
-        let mut tokens: Vec<(Token, u64)> = masks.into_iter().collect();
+        let mut tokens: Vec<(Token, u64)> = masks.into_iter().filter(|(t, _)| names.is_live(*t)).collect();
         tokens.sort_unstable();
         (0..batch.len())
             .map(|i| {

@@ -161,10 +161,9 @@ impl Detector for Goldilocks {
                 let lock = object.tokens.name(&mut self.names);
                 thread.held.release(name, lock, &mut object.chain, mode);
             }
-            // In a trace where one id names a lock and a barrier: the barrier takes the lock's tokens away.
-            SyncOp::Leave(_) => object.chain.cut(),
             _ => {}
         }
+        self.list.collect_if_full(&mut self.names);
     }
 
     fn fence(&mut self, thread: &mut Thread, order: Order) {
@@ -172,17 +171,20 @@ impl Detector for Goldilocks {
         rules::fence(&mut thread.tokens, order, |rule| {
             Goldilocks::note(list, frame, &me, rule);
         });
+        self.list.collect_if_full(&mut self.names);
     }
 
     fn fork(&mut self, parent: &mut Thread, child: &mut Thread) {
         parent.frame = None;
         self.list.push(rules::hand_over(&parent.tokens, &child.tokens));
+        self.list.collect_if_full(&mut self.names);
     }
 
     fn join(&mut self, thread: &mut Thread, child: &mut Thread) {
         child.frame = None;
         child.joined_by = Some(thread.tokens.name());
         self.list.push(rules::hand_over(&child.tokens, &thread.tokens));
+        self.list.collect_if_full(&mut self.names);
     }
 
     fn access(
@@ -233,6 +235,10 @@ impl Detector for Goldilocks {
         })
     }
 
+    fn sync_bytes(&self, object: &Object) -> usize {
+        object.tokens.bytes()
+    }
+
     fn thread_stats(&self, thread: &Thread) -> Stats {
         Stats {
             bytes: thread.held.bytes() as u64,
@@ -248,7 +254,7 @@ impl Detector for Goldilocks {
             short_circuits: self.counts.short_circuits,
             clock_ops: self.list.rules_applied(),
             clock_allocs: self.list.locksets_made(),
-            bytes: self.list.size().bytes as u64,
+            bytes: (self.list.size().bytes + self.names.bytes()) as u64,
             ..Stats::default()
         }
     }
@@ -318,10 +324,10 @@ impl Location {
 
     /// An earlier access that is unordered with this one.
     fn check(&self, class: Class, check: &mut Check<'_>) -> Option<Prior> {
+        let past_write = self.accessed_since_write(check.slot);
         Class::ALL
             .into_iter()
-            .filter(|other| other.conflicts(class))
-            .filter(|other| *other != WRITE || !self.accessed_since_write(check.slot))
+            .filter(|other| other.conflicts(class) && !(*other == WRITE && past_write))
             .find_map(|other| {
                 let entry = self.entries(other).find(|entry| !check.ordered(entry))?;
                 Some(other.prior(&entry.last()))

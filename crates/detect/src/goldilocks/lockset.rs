@@ -104,6 +104,7 @@ fn place(token: Token) -> (u32, u64) {
         Token::Loaded(name) => (2, name),
         Token::Writers(name) => (3, name),
         Token::Readers(name) => (4, name),
+        Token::Round(name) => (5, name),
     };
     (kind << KIND | name >> 6, 1 << (name & 63))
 }
@@ -115,7 +116,8 @@ fn token(chunk: u32, bit: u32) -> Token {
         1 => Token::Fenced(name),
         2 => Token::Loaded(name),
         3 => Token::Writers(name),
-        _ => Token::Readers(name),
+        4 => Token::Readers(name),
+        _ => Token::Round(name),
     }
 }
 
@@ -127,12 +129,13 @@ mod tests {
 
     fn tokens() -> impl Strategy<Value = Token> {
         let name = prop_oneof![0u32..200, any::<u32>()];
-        (0..5, name).prop_map(|(kind, name)| match kind {
+        (0..6, name).prop_map(|(kind, name)| match kind {
             0 => Token::Thread(name),
             1 => Token::Fenced(name),
             2 => Token::Loaded(name),
             3 => Token::Writers(name),
-            _ => Token::Readers(name),
+            4 => Token::Readers(name),
+            _ => Token::Round(name),
         })
     }
 

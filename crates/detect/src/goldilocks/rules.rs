@@ -9,6 +9,7 @@
 //! released or acquired last. So a thread that spins on an atomic, or alone uses a lock, adds little to the update list.
 
 use deadheat_event::{Mode, Order, SyncOp};
+use std::rc::Rc;
 
 /// Something that can know an access, named by a number of its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,10 +20,12 @@ pub enum Token {
     Fenced(u32),
     /// What the thread's relaxed loads have read; its next acquire fence makes it known.
     Loaded(u32),
-    /// Released by exclusive holders, stores, sends and calls; for a barrier, by those who have entered.
+    /// Released by an object's exclusive holders, stores, sends and calls.
     Writers(u32),
-    /// Released by readers since the last exclusive holder; for a barrier, what the leaving ones acquire.
+    /// Released by an object's readers since its last exclusive holder.
     Readers(u32),
+    /// Released by those who have entered a barrier in one round.
+    Round(u32),
 }
 
 /// A change to every lockset.
@@ -60,17 +63,69 @@ impl Rule {
     }
 }
 
-/// Numbers for threads and objects, each used once.
+/// Numbers for threads, objects and rounds of barriers.
 #[derive(Debug, Default)]
 pub struct Names {
-    threads: u32,
-    objects: u32,
+    threads: Numbers,
+    objects: Numbers,
+    rounds: u32,
+    /// Rounds that are over: their tokens are in no lockset, so their numbers can be used again.
+    free_rounds: Vec<u32>,
+}
+
+/// Numbers that are each used once, and which of them are in use.
+#[derive(Debug, Default)]
+struct Numbers {
+    next: u32,
+    /// Ascending. Whoever has a number holds a reference to it.
+    used: Vec<Rc<u32>>,
+}
+
+impl Numbers {
+    fn new_number(&mut self) -> Rc<u32> {
+        let number = Rc::new(self.next);
+        self.next = self.next.saturating_add(1);
+        self.used.push(Rc::clone(&number));
+        number
+    }
+
+    fn sweep(&mut self) {
+        self.used.retain(|number| Rc::strong_count(number) > 1);
+    }
+
+    fn contain(&self, number: u32) -> bool {
+        self.used.binary_search_by_key(&number, |used| **used).is_ok()
+    }
+}
+
+impl Names {
+    /// Forgets the numbers of threads and objects whose states are gone.
+    pub fn sweep(&mut self) {
+        self.threads.sweep();
+        self.objects.sweep();
+    }
+
+    /// Whether rules can still come that take from the token; exact after [`Names::sweep`].
+    pub fn is_live(&self, token: Token) -> bool {
+        match token {
+            Token::Thread(name) | Token::Fenced(name) | Token::Loaded(name) => self.threads.contain(name),
+            Token::Writers(name) | Token::Readers(name) => self.objects.contain(name),
+            Token::Round(_) => true,
+        }
+    }
+
+    /// Heap bytes.
+    pub fn bytes(&self) -> usize {
+        let numbers = self.threads.used.capacity() + self.objects.used.capacity();
+        numbers * (size_of::<Rc<u32>>() + 3 * size_of::<usize>())
+            + self.free_rounds.capacity() * size_of::<u32>()
+    }
 }
 
 /// The tokens of a thread.
 #[derive(Debug)]
 pub struct ThreadTokens {
-    name: u32,
+    name: Rc<u32>,
     /// Whether [`Token::Fenced`] can be in a lockset.
     fenced: bool,
     /// Whether [`Token::Loaded`] can be in a lockset.
@@ -80,10 +135,8 @@ pub struct ThreadTokens {
 impl ThreadTokens {
     /// The tokens of a new thread.
     pub fn new(names: &mut Names) -> ThreadTokens {
-        let name = names.threads;
-        names.threads = name.saturating_add(1);
         ThreadTokens {
-            name,
+            name: names.threads.new_number(),
             fenced: false,
             loaded: false,
         }
@@ -92,13 +145,13 @@ impl ThreadTokens {
     /// The thread's number.
     #[inline]
     pub fn name(&self) -> u32 {
-        self.name
+        *self.name
     }
 
     /// The thread itself.
     #[inline]
     pub fn token(&self) -> Token {
-        Token::Thread(self.name)
+        Token::Thread(self.name())
     }
 }
 
@@ -106,26 +159,39 @@ impl ThreadTokens {
 #[derive(Debug, Default)]
 pub struct ObjectTokens {
     /// The object's number, given at its first use.
-    name: Option<u32>,
+    name: Option<Rc<u32>>,
     /// Whether [`Token::Writers`] can be in a lockset.
     writers: bool,
     /// Whether [`Token::Readers`] can be in a lockset.
     readers: bool,
     /// A thread that is in every lockset in which [`Token::Writers`] is.
     known_to: Option<u32>,
-    /// Barrier: how many have entered since it last opened.
-    entered: u32,
-    /// Barrier: how many have yet to leave since it last opened.
-    leaving: u32,
+    barrier: Option<Box<Barrier>>,
+}
+
+/// A barrier is used in rounds: a fast thread may enter the next one before a slow thread has left the last.
+#[derive(Debug, Default)]
+struct Barrier {
+    /// The round that threads enter now, from the first of them on.
+    gathering: Option<u32>,
+    /// Who is inside, and in which round.
+    inside: Vec<(u32, u32)>,
+    /// Rounds that somebody has left and somebody has yet to leave.
+    open: Vec<u32>,
 }
 
 impl ObjectTokens {
     /// The object's number.
     pub fn name(&mut self, names: &mut Names) -> u32 {
-        *self.name.get_or_insert_with(|| {
-            let name = names.objects;
-            names.objects = name.saturating_add(1);
-            name
+        **self.name.get_or_insert_with(|| names.objects.new_number())
+    }
+
+    /// Heap bytes.
+    pub fn bytes(&self) -> usize {
+        self.barrier.as_ref().map_or(0, |barrier| {
+            size_of::<Barrier>()
+                + barrier.inside.capacity() * size_of::<(u32, u32)>()
+                + barrier.open.capacity() * size_of::<u32>()
         })
     }
 }
@@ -141,7 +207,7 @@ pub fn sync(
     let me = thread.token();
     let mut on = On {
         name: object.name(names),
-        thread: thread.name,
+        thread: thread.name(),
         object,
         emit,
     };
@@ -159,7 +225,7 @@ pub fn sync(
         SyncOp::Load(order) if order.acquires() => on.acquire_writers(),
         SyncOp::Load(_) => {
             if on.object.writers {
-                on.add(Token::Loaded(thread.name), Token::Writers(on.name));
+                on.add(Token::Loaded(on.thread), Token::Writers(on.name));
                 thread.loaded = true;
             }
         }
@@ -173,17 +239,8 @@ pub fn sync(
                 on.add_writers(released);
             }
         }
-        SyncOp::Enter(_) => {
-            on.add_writers(me);
-            on.object.entered = on.object.entered.saturating_add(1);
-        }
-        SyncOp::Leave(_) => {
-            if on.object.leaving == 0 {
-                on.open_barrier();
-            }
-            on.object.leaving = on.object.leaving.saturating_sub(1);
-            on.acquire_readers();
-        }
+        SyncOp::Enter(_) => on.enter(names),
+        SyncOp::Leave(_) => on.leave(names),
         SyncOp::Call(..) => {
             on.acquire_writers();
             on.acquire_readers();
@@ -195,11 +252,8 @@ pub fn sync(
 
 /// `thread` issues a fence.
 pub fn fence(thread: &mut ThreadTokens, order: Order, mut emit: impl FnMut(Rule)) {
-    let (me, fenced, loaded) = (
-        thread.token(),
-        Token::Fenced(thread.name),
-        Token::Loaded(thread.name),
-    );
+    let me = thread.token();
+    let (fenced, loaded) = (Token::Fenced(thread.name()), Token::Loaded(thread.name()));
     if order.acquires() && std::mem::take(&mut thread.loaded) {
         emit(Rule::Add {
             to: me,
@@ -227,7 +281,7 @@ impl ThreadTokens {
         if order.releases() {
             Some(self.token())
         } else {
-            self.fenced.then_some(Token::Fenced(self.name))
+            self.fenced.then_some(Token::Fenced(self.name()))
         }
     }
 }
@@ -296,16 +350,45 @@ impl<E: FnMut(Rule)> On<'_, E> {
         }
     }
 
-    /// The first one leaves: who enters from now on belongs to the next round.
-    fn open_barrier(&mut self) {
-        self.object.leaving = std::mem::take(&mut self.object.entered);
-        if self.object.writers {
-            let (to, from) = (Token::Readers(self.name), Token::Writers(self.name));
-            (self.emit)(Rule::Set { to, from });
-            self.object.readers = true;
-        } else {
-            self.clear_readers();
+    fn enter(&mut self, names: &mut Names) {
+        let barrier = self.object.barrier.get_or_insert_default();
+        let round = *barrier.gathering.get_or_insert_with(|| {
+            names.free_rounds.pop().unwrap_or_else(|| {
+                names.rounds = names.rounds.saturating_add(1);
+                names.rounds
+            })
+        });
+        barrier.inside.retain(|(inside, _)| *inside != self.thread);
+        barrier.inside.push((self.thread, round));
+        self.add(Token::Round(round), Token::Thread(self.thread));
+    }
+
+    fn leave(&mut self, names: &mut Names) {
+        let Some(barrier) = &mut self.object.barrier else {
+            return;
+        };
+        let Some(place) = barrier.inside.iter().position(|(i, _)| *i == self.thread) else {
+            return;
+        };
+        let (_, round) = barrier.inside.swap_remove(place);
+        if barrier.gathering == Some(round) {
+            // The first to leave: who enters from now on belongs to the next round.
+            barrier.gathering = None;
+            barrier.open.push(round);
         }
-        self.clear_writers();
+        (self.emit)(Rule::Add {
+            to: Token::Thread(self.thread),
+            from: Token::Round(round),
+        });
+        barrier.open.retain(|open| {
+            let awaited = barrier.inside.iter().any(|(_, inside)| inside == open);
+            if !awaited {
+                (self.emit)(Rule::Clear {
+                    to: Token::Round(*open),
+                });
+                names.free_rounds.push(*open);
+            }
+            awaited
+        });
     }
 }
