@@ -191,7 +191,10 @@ impl<D: Detector> Detector for OnceRaced<D> {
     }
 
     fn location_bytes(&self, location: &Self::Location) -> usize {
-        location.0.as_ref().map_or(0, |inner| self.0.location_bytes(inner))
+        location
+            .0
+            .as_ref()
+            .map_or(0, |inner| self.0.location_bytes(inner))
     }
 
     fn array_size(&self, array: &Self::Array) -> (usize, usize) {

@@ -109,6 +109,10 @@ impl Detector for GoldilocksEager {
         }
     }
 
+    fn can_follow(&self, ended: &Thread, parent: &Thread) -> bool {
+        ended.tokens.can_be_followed(&parent.tokens)
+    }
+
     fn timestamp(&self, thread: &Thread) -> u64 {
         thread.tokens.name().into()
     }
@@ -124,11 +128,11 @@ impl Detector for GoldilocksEager {
     }
 
     fn fork(&mut self, parent: &mut Thread, child: &mut Thread) {
-        self.live.apply(rules::hand_over(&parent.tokens, &child.tokens));
+        self.live.apply(rules::fork(&parent.tokens, &child.tokens));
     }
 
     fn join(&mut self, thread: &mut Thread, child: &mut Thread) {
-        self.live.apply(rules::hand_over(&child.tokens, &thread.tokens));
+        self.live.apply(rules::join(&thread.tokens, &mut child.tokens));
     }
 
     fn access(
@@ -139,6 +143,7 @@ impl Detector for GoldilocksEager {
     ) -> Option<(RaceKind, Option<Prior>)> {
         let class = Class::of(access);
         self.race_checks += 1;
+        thread.tokens.goes_on();
         let race = Class::ALL
             .into_iter()
             .filter(|other| other.conflicts(class))
@@ -179,7 +184,8 @@ impl Detector for GoldilocksEager {
             race_checks: self.race_checks,
             clock_ops: self.live.rules_applied,
             clock_allocs: self.live.made,
-            bytes: (self.names.bytes() + self.live.all.capacity() * size_of::<Weak<RefCell<BTreeSet<Token>>>>())
+            bytes: (self.names.bytes()
+                + self.live.all.capacity() * size_of::<Weak<RefCell<BTreeSet<Token>>>>())
                 as u64,
             ..Stats::default()
         }

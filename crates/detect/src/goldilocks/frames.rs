@@ -171,9 +171,7 @@ impl UpdateList {
         }
         match &*known {
             Known::ToOwner(_) => false,
-            Known::Evaluated(evaluated) => {
-                self.evaluate(&mut evaluated.borrow_mut(), Token::Thread(thread))
-            }
+            Known::Evaluated(evaluated) => self.evaluate(&mut evaluated.borrow_mut(), Token::Thread(thread)),
         }
     }
 

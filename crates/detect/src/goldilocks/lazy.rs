@@ -46,8 +46,6 @@ pub struct Thread {
     held: Held,
     /// The present frame, from its first access on.
     frame: Option<Rc<Frame>>,
-    /// Who has waited for this thread to end.
-    joined_by: Option<u32>,
 }
 
 /// A lock, barrier, channel, atomic or object.
@@ -128,14 +126,11 @@ impl Detector for Goldilocks {
             slot,
             held: Held::default(),
             frame: None,
-            joined_by: None,
         }
     }
 
-    /// Only where the parent itself has waited for the ended thread: that takes one comparison, where less direct orders
-    /// would take a lockset. Slots that stay unused cost a little memory, but locksets no time.
     fn can_follow(&self, ended: &Thread, parent: &Thread) -> bool {
-        ended.joined_by == Some(parent.tokens.name())
+        ended.tokens.can_be_followed(&parent.tokens)
     }
 
     fn timestamp(&self, thread: &Thread) -> u64 {
@@ -176,14 +171,13 @@ impl Detector for Goldilocks {
 
     fn fork(&mut self, parent: &mut Thread, child: &mut Thread) {
         parent.frame = None;
-        self.list.push(rules::hand_over(&parent.tokens, &child.tokens));
+        self.list.push(rules::fork(&parent.tokens, &child.tokens));
         self.list.collect_if_full(&mut self.names);
     }
 
     fn join(&mut self, thread: &mut Thread, child: &mut Thread) {
         child.frame = None;
-        child.joined_by = Some(thread.tokens.name());
-        self.list.push(rules::hand_over(&child.tokens, &thread.tokens));
+        self.list.push(rules::join(&thread.tokens, &mut child.tokens));
         self.list.collect_if_full(&mut self.names);
     }
 
@@ -204,9 +198,10 @@ impl Detector for Goldilocks {
             return None;
         }
         self.counts.race_checks += 1;
-        let frame = thread
-            .frame
-            .get_or_insert_with(|| self.list.frame(thread.tokens.name(), thread.slot));
+        let frame = thread.frame.get_or_insert_with(|| {
+            thread.tokens.goes_on();
+            self.list.frame(thread.tokens.name(), thread.slot)
+        });
         let mut check = Check {
             list: &mut self.list,
             thread: thread.tokens.name(),
@@ -362,10 +357,7 @@ impl Location {
 
     fn remember_read(&mut self, entry: Entry, check: &mut Check<'_>) {
         let own = |entry: &Entry| entry.is_of(check.slot);
-        let elsewhere = self
-            .more
-            .as_ref()
-            .is_some_and(|more| more.reads.iter().any(own));
+        let elsewhere = self.more.as_ref().is_some_and(|more| more.reads.iter().any(own));
         match &self.read {
             Some(read) if elsewhere || !check.plainly_ordered(read) => {
                 put(&mut self.more.get_or_insert_default().reads, entry, check);

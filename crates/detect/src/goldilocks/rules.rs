@@ -130,6 +130,8 @@ pub struct ThreadTokens {
     fenced: bool,
     /// Whether [`Token::Loaded`] can be in a lockset.
     loaded: bool,
+    /// Who has waited for this thread to end.
+    joined_by: Option<u32>,
 }
 
 impl ThreadTokens {
@@ -139,6 +141,7 @@ impl ThreadTokens {
             name: names.threads.new_number(),
             fenced: false,
             loaded: false,
+            joined_by: None,
         }
     }
 
@@ -146,6 +149,18 @@ impl ThreadTokens {
     #[inline]
     pub fn name(&self) -> u32 {
         *self.name
+    }
+
+    /// The thread has accessed something. Only in an ill-formed trace does it do so after somebody waited for its end.
+    #[inline]
+    pub fn goes_on(&mut self) {
+        self.joined_by = None;
+    }
+
+    /// Whether all accesses of this thread happen before those of a thread that `parent` forks now: if the parent itself
+    /// has waited for it. That takes one comparison, where a less direct order would take a lockset.
+    pub fn can_be_followed(&self, parent: &ThreadTokens) -> bool {
+        self.joined_by == Some(parent.name())
     }
 
     /// The thread itself.
@@ -255,10 +270,7 @@ pub fn fence(thread: &mut ThreadTokens, order: Order, mut emit: impl FnMut(Rule)
     let me = thread.token();
     let (fenced, loaded) = (Token::Fenced(thread.name()), Token::Loaded(thread.name()));
     if order.acquires() && std::mem::take(&mut thread.loaded) {
-        emit(Rule::Add {
-            to: me,
-            from: loaded,
-        });
+        emit(Rule::Add { to: me, from: loaded });
         emit(Rule::Clear { to: loaded });
     }
     if order.releases() {
@@ -267,11 +279,20 @@ pub fn fence(thread: &mut ThreadTokens, order: Order, mut emit: impl FnMut(Rule)
     }
 }
 
-/// The rule for `to` learning all that `from` knows: a fork or a join.
-pub fn hand_over(from: &ThreadTokens, to: &ThreadTokens) -> Rule {
+/// The rule for `parent` creating `child`.
+pub fn fork(parent: &ThreadTokens, child: &ThreadTokens) -> Rule {
     Rule::Add {
-        to: to.token(),
-        from: from.token(),
+        to: child.token(),
+        from: parent.token(),
+    }
+}
+
+/// The rule for `thread` having waited for `child` to end.
+pub fn join(thread: &ThreadTokens, child: &mut ThreadTokens) -> Rule {
+    child.joined_by = Some(thread.name());
+    Rule::Add {
+        to: thread.token(),
+        from: child.token(),
     }
 }
 
