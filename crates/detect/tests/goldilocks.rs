@@ -12,6 +12,7 @@ use deadheat_event::{Addr, Event, Mode, Op, SiteId, SyncId, Tables, ThreadId};
 use deadheat_trace::recipe::{Config, Trace, traces};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// A bound of a few cells makes the list be collected all the time.
@@ -241,13 +242,7 @@ fn atomics_race_with_plain_accesses_only() {
 /// `threads` threads that take turns; each turn locks, increments and unlocks, or only increments what is its own.
 fn spots(threads: u32, rounds: u64, shared: bool) -> Trace {
     let mut events = Vec::new();
-    let mut push = |thread, op| {
-        events.push(Event {
-            thread: ThreadId(thread),
-            site: SiteId(0),
-            op,
-        });
-    };
+    let mut push = |thread, op| events.push(event(thread, op));
     for thread in 1..=threads {
         push(
             0,
@@ -301,89 +296,78 @@ fn where_a_lock_or_a_thread_owns_each_spot_no_lockset_is_evaluated_whatever_the_
     }
 }
 
-/// Thousands of locations, each last written in a frame of its own, and then `syncs` lock operations of two threads.
-fn idle_locations(locations: u64, syncs: u64) -> impl Iterator<Item = Event> {
-    let event = |thread, op| Event {
+fn event(thread: u32, op: Op) -> Event {
+    Event {
         thread: ThreadId(thread),
         site: SiteId(0),
         op,
-    };
-    let section = move |thread: u32, lock: u64| {
-        let lock = SyncId(lock);
-        let mode = Mode::Exclusive;
-        [
-            event(thread, Op::Acquire { lock, mode }),
-            event(thread, Op::Release { lock }),
-        ]
-    };
-    let writes = (0..locations).flat_map(move |i| {
-        let thread = (i % 5) as u32;
-        let (addr, size, value) = (Addr(i * 8), 8, None);
-        std::iter::once(event(thread, Op::Write { addr, size, value })).chain(section(thread, i % 7))
-    });
-    writes.chain((0..syncs / 2).flat_map(move |i| section((i % 3) as u32, i % 11)))
+    }
+}
+
+fn write(thread: u32, addr: u64) -> Event {
+    let (addr, size, value) = (Addr(addr), 8, None);
+    event(thread, Op::Write { addr, size, value })
+}
+
+fn section(thread: u32, lock: u64) -> [Event; 2] {
+    let (lock, mode) = (SyncId(lock), Mode::Exclusive);
+    [
+        event(thread, Op::Acquire { lock, mode }),
+        event(thread, Op::Release { lock }),
+    ]
 }
 
 #[test]
 fn endless_traces_with_idle_locations_need_bounded_memory() {
-    let locations = 4000;
+    // Thousands of locations, each last written in a frame of its own, and then nothing but synchronisation.
+    let writes = (0..4000).flat_map(|i| {
+        let thread = (i % 5) as u32;
+        std::iter::once(write(thread, i * 8)).chain(section(thread, i % 7))
+    });
+    let syncs = (0..2_000_000).flat_map(|i| section((i % 3) as u32, i % 11));
     let mut driver = Driver::new(Goldilocks::default());
-    let mut sizes = Vec::new();
-    let mut feed = |syncs: u64, driver: &mut Driver<Goldilocks>| {
-        let events: Vec<Event> = idle_locations(locations, syncs).collect();
-        let skip = if syncs == 0 { 0 } else { 3 * locations as usize };
-        driver.process(&events[skip..], &Tables::default(), &mut |race| {
-            panic!("{race:?}")
-        });
-        sizes.push(driver.detector().size());
+    let step = |driver: &mut Driver<Goldilocks>, event: Event| {
+        let mut races = 0;
+        driver.process(&[event], &Tables::default(), &mut |_| races += 1);
+        races
     };
-    feed(0, &mut driver);
-    for _ in 0..4 {
-        feed(1_000_000, &mut driver);
+    for (n, event) in writes.chain(syncs).enumerate() {
+        assert_eq!(step(&mut driver, event), 0);
+        if n % 100_000 == 0 {
+            let size = driver.detector().size();
+            // Four cells for each location, and what one event adds.
+            assert!(size.cells <= 4 * 4096 + 8 && size.frames <= 4 * 4096, "{size:?}");
+            assert!(size.bytes < 4 << 20, "{size:?}");
+        }
     }
-    let bound = 4 * 4096 + 8;
-    for size in &sizes {
-        assert!(size.cells <= bound && size.frames <= bound, "{size:?}");
-        assert!(size.bytes < 4 << 20, "{size:?}");
-    }
-    let last = sizes.last().expect("sizes were taken");
+    let size = driver.detector().size();
     assert!(
-        last.locksets < 100,
-        "idle locations share their locksets: {last:?}"
+        size.locksets < 100,
+        "idle locations share their locksets: {size:?}"
     );
 
-    // And what was evaluated meanwhile is right: thread 0 knows all, a newcomer nothing.
-    let write = |thread| Event {
-        thread: ThreadId(thread),
-        site: SiteId(0),
-        op: Op::Write {
-            addr: Addr(8),
-            size: 8,
-            value: None,
-        },
-    };
-    let mut races = 0;
-    driver.process(&[write(0)], &Tables::default(), &mut |_| races += 1);
-    assert_eq!(races, 0);
-    driver.process(&[write(9)], &Tables::default(), &mut |_| races += 1);
-    assert_eq!(races, 1);
+    // And what was evaluated meanwhile is right: thread 0 knows all that was written, a newcomer nothing.
+    assert_eq!(step(&mut driver, write(0, 8)), 0);
+    assert_eq!(step(&mut driver, write(9, 16)), 1);
 }
 
 #[test]
 fn tokens_of_objects_that_are_gone_leave_the_locksets() {
-    // One location stays idle while atomics come and go: each is known to the location, and then freed.
+    // One location stays idle while atomics come, get to know it, and go.
     let mut text = String::from("T0 w x; T0 fork T1\n");
-    text.push_str(
-        "T0 alloc v+8; T0 store v rel; T1 load v acq\n"
-            .repeat(40_000)
-            .as_str(),
-    );
-    let trace = common::trace(&text);
+    text.push_str(&"T0 alloc v+8; T0 store v rel; T1 load v acq\n".repeat(40_000));
     let mut driver = Driver::new(Goldilocks::default());
-    let (races, _) = analyse(&mut driver, &trace);
+    let (races, _) = analyse(&mut driver, &common::trace(&text));
     assert_eq!(races, []);
     let size = driver.detector().size();
-    assert!(size.bytes < 2 << 20, "{size:?}");
+    assert!(size.locksets > 0 && size.tokens < 10, "{size:?}");
+}
+
+#[test]
+fn atomics_that_come_and_go_leave_nothing_behind() {
+    let text = "T0 alloc v+8; T0 load v acq\n".repeat(40_000);
+    let (_, stats) = analyse(&mut Driver::new(Goldilocks::default()), &common::trace(&text));
+    assert!(stats.bytes < 200_000, "{} bytes", stats.bytes);
 }
 
 #[test]
@@ -416,15 +400,15 @@ fn once(trace: &Trace) -> Result<(), TestCaseError> {
     let all = run(Goldilocks::default(), trace);
     let once = run(OnceRaced(Goldilocks::default()), trace);
     prop_assert_eq!(first_reports(&all), first_reports(&once));
-    let mut lives = std::collections::BTreeMap::new();
-    for (n, event) in trace.events.iter().enumerate() {
-        if let Op::Alloc { .. } | Op::NewArray { .. } = event.op {
-            lives.insert(n as u64, ());
-        }
-    }
-    let mut seen = std::collections::BTreeSet::new();
+    // A spot comes to a new life where memory is allocated.
+    let births = trace.events.iter().enumerate().filter_map(|(n, event)| {
+        let born = matches!(event.op, Op::Alloc { .. } | Op::NewArray { .. });
+        born.then_some(n as u64)
+    });
+    let births: Vec<u64> = births.collect();
+    let mut seen = BTreeSet::new();
     for race in &once {
-        let life = lives.range(..race.event).count();
+        let life = births.partition_point(|birth| *birth < race.event);
         for spot in common::spots(race) {
             prop_assert!(seen.insert((spot, life)), "{spot:?} twice in {once:?}");
         }

@@ -23,13 +23,15 @@
 //!   frames in use, whichever is larger. So the list needs memory in proportion to the locations, not to the trace.
 //! - Idle frames share their locksets: there are as many as are distinct, each at most one bit for each token.
 //!
-//! Cost: noting a rule down is O(1). A collection evaluates 64 lagging locksets at a time in one walk over the list, so
-//! spread over the rules it costs one step each for every 64 distinct locksets that lag.
+//! Cost: noting a rule down is O(1). Who knows a frame of a thread knows all earlier ones of that thread, so a collection
+//! need not evaluate every lagging lockset: one walk over the list finds, for 64 threads at a time, the latest frame of
+//! each that every token knows. (For the frames that lag, and only then, this is a vector clock.) Spread over the rules
+//! it costs one step each for every 64 threads with frames that lag, however many locations there are.
 
 use super::lockset::Lockset;
 use super::rules::{Names, Rule, Token};
 use deadheat_event::Slot;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -41,16 +43,21 @@ const LEAST_BOUND: usize = 1 << 14;
 /// on by themselves, and need not be evaluated.
 const CELLS_PER_FRAME: usize = 4;
 
+/// How many threads' frames are evaluated in one walk over the list.
+const OWNERS_AT_ONCE: usize = 64;
+
 /// All accesses of a thread between two of its releases.
 #[derive(Debug)]
 pub struct Frame {
+    /// Ascends from 1.
+    number: u64,
     owner: u32,
     slot: Slot,
     known: RefCell<Known>,
 }
 
 /// Who knows a frame.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Known {
     /// At this position, only its owner.
     ToOwner(u64),
@@ -64,7 +71,22 @@ struct Evaluated {
     lockset: Lockset,
 }
 
+impl Known {
+    fn position(&self) -> u64 {
+        match self {
+            Known::ToOwner(position) => *position,
+            Known::Evaluated(evaluated) => evaluated.borrow().position,
+        }
+    }
+}
+
 impl Frame {
+    /// The number of the frame. Whoever knows a frame knows those of the same thread with smaller numbers.
+    #[inline]
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
     /// The number of the thread.
     #[inline]
     pub fn owner(&self) -> u32 {
@@ -78,10 +100,7 @@ impl Frame {
     }
 
     fn position(&self) -> u64 {
-        match &*self.known.borrow() {
-            Known::ToOwner(position) => *position,
-            Known::Evaluated(evaluated) => evaluated.borrow().position,
-        }
+        self.known.borrow().position()
     }
 }
 
@@ -93,6 +112,7 @@ pub struct UpdateList {
     first: u64,
     /// All frames made since the last collection, and those that were in use then.
     frames: Vec<Rc<Frame>>,
+    frames_made: u64,
     least_bound: usize,
     bound: usize,
     /// Steps of evaluations.
@@ -114,6 +134,7 @@ impl UpdateList {
             cells: VecDeque::new(),
             first: 0,
             frames: Vec::new(),
+            frames_made: 0,
             least_bound,
             bound: least_bound,
             rules_applied: 0,
@@ -137,7 +158,9 @@ impl UpdateList {
 
     /// A frame of a thread that begins now.
     pub fn frame(&mut self, owner: u32, slot: Slot) -> Rc<Frame> {
+        self.frames_made += 1;
         let frame = Rc::new(Frame {
+            number: self.frames_made,
             owner,
             slot,
             known: RefCell::new(Known::ToOwner(self.end())),
@@ -217,90 +240,65 @@ impl UpdateList {
 
     /// Evaluates the locksets of all frames before `position`, and lets equal ones be one.
     fn advance_frames_before(&mut self, position: u64, names: &Names) {
-        let mut lagging = self.lagging(position);
-        lagging.sort_unstable_by_key(|lagging| lagging.position);
-        let end = self.end();
-        let mut distinct: FxHashMap<Lockset, Rc<RefCell<Evaluated>>> = FxHashMap::default();
-        for batch in lagging.chunks(u64::BITS as usize) {
-            for (lagging, lockset) in batch.iter().zip(self.evaluate_batch(batch, names)) {
-                let evaluated = match distinct.get(&lockset) {
-                    Some(same) => Rc::clone(same),
-                    None => {
-                        self.locksets_made += 1;
-                        let evaluated = Rc::new(RefCell::new(Evaluated {
-                            position: end,
-                            lockset: lockset.clone(),
-                        }));
-                        distinct.insert(lockset, Rc::clone(&evaluated));
-                        evaluated
-                    }
-                };
-                for frame in &lagging.frames {
-                    *frame.known.borrow_mut() = Known::Evaluated(Rc::clone(&evaluated));
-                }
+        let lagging = self.frames.iter().filter(|frame| frame.position() < position);
+        let mut lagging: Vec<Rc<Frame>> = lagging.cloned().collect();
+        lagging.sort_unstable_by_key(|frame| (frame.owner, frame.number));
+        let owners: Vec<&[Rc<Frame>]> = lagging.chunk_by(|a, b| a.owner == b.owner).collect();
+        let mut distinct = Distinct {
+            position: self.end(),
+            locksets: FxHashMap::default(),
+        };
+        for batch in owners.chunks(OWNERS_AT_ONCE) {
+            let mut knowers = self.evaluate_owners(batch);
+            knowers.retain(|token, _| names.is_live(*token));
+            for (column, frames) in batch.iter().enumerate() {
+                distinct.share(frames, &knowers, column);
             }
         }
+        self.locksets_made += distinct.locksets.len() as u64;
     }
 
-    /// The distinct locksets before a position, with their frames.
-    fn lagging(&self, position: u64) -> Vec<Lagging> {
-        let mut all: Vec<Lagging> = Vec::new();
-        let mut shared: FxHashMap<*const RefCell<Evaluated>, usize> = FxHashMap::default();
-        for frame in self.frames.iter().filter(|frame| frame.position() < position) {
-            let (position, lockset) = match &*frame.known.borrow() {
-                Known::ToOwner(position) => (*position, Lockset::one(Token::Thread(frame.owner))),
-                Known::Evaluated(evaluated) => {
-                    let known = shared.entry(Rc::as_ptr(evaluated)).or_insert(all.len());
-                    if let Some(lagging) = all.get_mut(*known) {
-                        lagging.frames.push(Rc::clone(frame));
-                        continue;
-                    }
-                    let evaluated = evaluated.borrow();
-                    (evaluated.position, evaluated.lockset.clone())
-                }
-            };
-            all.push(Lagging {
-                position,
-                lockset,
-                frames: vec![Rc::clone(frame)],
-            });
-        }
-        all
-    }
-
-    /// The locksets of up to 64 frames, ascending by position, at the end of the list. One walk: each token has a mask
-    /// of the locksets that it is in.
-    fn evaluate_batch(&mut self, batch: &[Lagging], names: &Names) -> Vec<Lockset> {
-        let mut masks: FxHashMap<Token, u64> = FxHashMap::default();
-        let mut waiting = batch.iter().enumerate().peekable();
-        let start = batch.first().map_or(self.end(), |lagging| lagging.position);
-        for (position, rule) in (start..).zip(self.cells.range((start - self.first) as usize..)) {
-            while let Some((i, lagging)) = waiting.next_if(|(_, lagging)| lagging.position <= position) {
-                for token in lagging.lockset.iter() {
-                    *masks.entry(token).or_default() |= 1 << i;
-                }
+    /// What every token knows at the end of the list: for each owner the largest number of its frames, 0 if none.
+    fn evaluate_owners(&mut self, owners: &[&[Rc<Frame>]]) -> FxHashMap<Token, Vec<u64>> {
+        let mut starts = starts(owners).into_iter().peekable();
+        let first = starts.peek().map_or(self.end(), |start| start.known.position());
+        let mut knowers: FxHashMap<Token, Vec<u64>> = FxHashMap::default();
+        for (position, rule) in (first..).zip(self.cells.range((first - self.first) as usize..)) {
+            while let Some(start) = starts.next_if(|start| start.known.position() <= position) {
+                start.tokens(|token| {
+                    let numbers = knowers.entry(token).or_insert_with(|| vec![0; owners.len()]);
+                    numbers[start.column] = numbers[start.column].max(start.number);
+                });
             }
             self.rules_applied += 1;
-            let moved = rule.from().and_then(|from| masks.get(&from).copied());
-            match (*rule, moved) {
-                (Rule::Add { to, .. }, Some(mask)) => *masks.entry(to).or_default() |= mask,
-                (Rule::Add { .. }, None) => {}
-                (Rule::Set { to, .. }, Some(mask)) => {
-                    masks.insert(to, mask);
-                }
-                (Rule::Set { to, .. } | Rule::Clear { to }, _) => {
-                    masks.remove(&to);
+            match *rule {
+                Rule::Add { to, from } | Rule::Set { to, from } if to == from => {}
+                Rule::Add { to, from } => match knowers.get_disjoint_mut([&to, &from]) {
+                    [_, None] => {}
+                    [Some(to), Some(from)] => {
+                        for (to, from) in to.iter_mut().zip(from) {
+                            *to = (*to).max(*from);
+                        }
+                    }
+                    [None, Some(from)] => {
+                        let numbers = from.clone();
+                        knowers.insert(to, numbers);
+                    }
+                },
+                Rule::Set { to, from } => match knowers.get(&from).cloned() {
+                    Some(numbers) => {
+                        knowers.insert(to, numbers);
+                    }
+                    None => {
+                        knowers.remove(&to);
+                    }
+                },
+                Rule::Clear { to } => {
+                    knowers.remove(&to);
                 }
             }
         }
-        let mut tokens: Vec<(Token, u64)> = masks.into_iter().filter(|(t, _)| names.is_live(*t)).collect();
-        tokens.sort_unstable();
-        (0..batch.len())
-            .map(|i| {
-                let knows = tokens.iter().filter(|(_, mask)| mask >> i & 1 != 0);
-                knows.map(|(token, _)| *token).collect()
-            })
-            .collect()
+        knowers
     }
 
     /// Steps of evaluations so far.
@@ -323,12 +321,13 @@ impl UpdateList {
                 + self.frames.len() * size_of::<Frame>(),
             ..Size::default()
         };
-        let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen = FxHashSet::default();
         for frame in &self.frames {
             if let Known::Evaluated(evaluated) = &*frame.known.borrow()
                 && seen.insert(Rc::as_ptr(evaluated))
             {
                 size.locksets += 1;
+                size.tokens += evaluated.borrow().lockset.iter().count();
                 size.bytes += size_of::<Evaluated>() + evaluated.borrow().lockset.bytes();
             }
         }
@@ -336,11 +335,88 @@ impl UpdateList {
     }
 }
 
-/// Frames with one lockset, at one position.
-struct Lagging {
+/// Where the evaluation of some frames of one owner starts.
+struct Start {
+    known: Known,
+    owner: u32,
+    column: usize,
+    /// Of frames with the same lockset, the largest number.
+    number: u64,
+}
+
+impl Start {
+    /// Calls `visit` for each token of the lockset.
+    fn tokens(&self, visit: impl FnMut(Token)) {
+        match &self.known {
+            Known::ToOwner(_) => std::iter::once(Token::Thread(self.owner)).for_each(visit),
+            Known::Evaluated(evaluated) => evaluated.borrow().lockset.iter().for_each(visit),
+        }
+    }
+}
+
+/// The starts of all frames, ascending by position.
+fn starts(owners: &[&[Rc<Frame>]]) -> Vec<Start> {
+    let mut starts: Vec<Start> = Vec::new();
+    for (column, frames) in owners.iter().enumerate() {
+        let mut shared: FxHashMap<*const RefCell<Evaluated>, usize> = FxHashMap::default();
+        for frame in *frames {
+            let known = frame.known.borrow();
+            if let Known::Evaluated(evaluated) = &*known {
+                let place = *shared.entry(Rc::as_ptr(evaluated)).or_insert(starts.len());
+                if let Some(start) = starts.get_mut(place) {
+                    start.number = start.number.max(frame.number);
+                    continue;
+                }
+            }
+            starts.push(Start {
+                known: known.clone(),
+                owner: frame.owner,
+                column,
+                number: frame.number,
+            });
+        }
+    }
+    starts.sort_by_key(|start| start.known.position());
+    starts
+}
+
+/// Locksets at one position, each once.
+struct Distinct {
     position: u64,
-    lockset: Lockset,
-    frames: Vec<Rc<Frame>>,
+    locksets: FxHashMap<Lockset, Rc<RefCell<Evaluated>>>,
+}
+
+impl Distinct {
+    /// Gives an owner's frames, ascending by number, the locksets that follow from what the tokens know of them.
+    fn share(&mut self, frames: &[Rc<Frame>], knowers: &FxHashMap<Token, Vec<u64>>, column: usize) {
+        let mut tokens: Vec<(u64, Token)> = knowers
+            .iter()
+            .map(|(token, numbers)| (numbers[column], *token))
+            .collect();
+        tokens.sort_unstable();
+        let mut lockset = Lockset::default();
+        let mut evaluated = None;
+        for frame in frames.iter().rev() {
+            while let Some((_, token)) = tokens.pop_if(|(number, _)| *number >= frame.number) {
+                lockset.insert(token);
+                evaluated = None;
+            }
+            let evaluated = evaluated.get_or_insert_with(|| self.one(&lockset));
+            *frame.known.borrow_mut() = Known::Evaluated(Rc::clone(evaluated));
+        }
+    }
+
+    fn one(&mut self, lockset: &Lockset) -> Rc<RefCell<Evaluated>> {
+        if let Some(same) = self.locksets.get(lockset) {
+            return Rc::clone(same);
+        }
+        let evaluated = Rc::new(RefCell::new(Evaluated {
+            position: self.position,
+            lockset: lockset.clone(),
+        }));
+        self.locksets.insert(lockset.clone(), Rc::clone(&evaluated));
+        evaluated
+    }
 }
 
 /// What an [`UpdateList`] holds.
@@ -352,6 +428,8 @@ pub struct Size {
     pub frames: usize,
     /// Distinct locksets.
     pub locksets: usize,
+    /// Tokens in them.
+    pub tokens: usize,
     /// Bytes of all that.
     pub bytes: usize,
 }

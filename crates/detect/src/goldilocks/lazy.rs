@@ -6,7 +6,8 @@
 //!    the other before it forked the next (`can_follow`), so this is program order or a join.
 //! 3. The thread has already been checked against the last write: it has accessed the location since.
 //! 4. *Lock*: both accesses in sections of one lock that exclude each other (see [`alock`](super::alock)).
-//! 5. The lockset of the earlier access's frame, from its position to the end of the list or to the thread's token.
+//! 5. The thread is known to come after a later frame of the same owner, so after this one too (see [`Answers`]).
+//! 6. The lockset of the earlier access's frame, from its position to the end of the list or to the thread's token.
 //!
 //! Deviations: each remembered access has its own `alock`, since a location has several of them; the lock is chosen in
 //! turn, not at random; see also [`frames`](super::frames) and [the module above](super), which states the guarantee.
@@ -20,6 +21,7 @@ use super::rules::{self, Names, ObjectTokens, Rule, ThreadTokens};
 use crate::elements::element_wise;
 use crate::history::{Class, Last};
 use deadheat_event::{Access, AccessKind, Detector, Order, Prior, RaceKind, SiteId, Slot, Stats, SyncOp};
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// The lazy Goldilocks detector.
@@ -46,6 +48,35 @@ pub struct Thread {
     held: Held,
     /// The present frame, from its first access on.
     frame: Option<Rc<Frame>>,
+    answers: Answers,
+}
+
+/// What a thread was found to come after: for each other thread, the largest frame number.
+///
+/// Who knows a frame knows all earlier ones of the same owner, and nobody forgets. So an answer holds for good, and one
+/// lockset answers for many frames. Filled by answers alone: synchronisation does not touch it.
+#[derive(Debug, Default)]
+struct Answers {
+    frames: FxHashMap<u32, u64>,
+}
+
+/// An answer can be found again, so there is no need to keep those of thousands of threads.
+const MOST_ANSWERS: usize = 1 << 12;
+
+impl Answers {
+    #[inline]
+    fn have(&self, frame: &Frame) -> bool {
+        self.frames
+            .get(&frame.owner())
+            .is_some_and(|number| *number >= frame.number())
+    }
+
+    fn add(&mut self, frame: &Frame) {
+        if self.frames.len() >= MOST_ANSWERS {
+            self.frames.clear();
+        }
+        self.frames.insert(frame.owner(), frame.number());
+    }
 }
 
 /// A lock, barrier, channel, atomic or object.
@@ -126,6 +157,7 @@ impl Detector for Goldilocks {
             slot,
             held: Held::default(),
             frame: None,
+            answers: Answers::default(),
         }
     }
 
@@ -207,6 +239,7 @@ impl Detector for Goldilocks {
             thread: thread.tokens.name(),
             slot: thread.slot,
             held: &thread.held,
+            answers: &mut thread.answers,
             alock: None,
             short_circuits: 0,
         };
@@ -236,7 +269,7 @@ impl Detector for Goldilocks {
 
     fn thread_stats(&self, thread: &Thread) -> Stats {
         Stats {
-            bytes: thread.held.bytes() as u64,
+            bytes: (thread.held.bytes() + thread.answers.frames.capacity() * size_of::<(u32, u64)>()) as u64,
             ..Stats::default()
         }
     }
@@ -261,6 +294,7 @@ struct Check<'a> {
     thread: u32,
     slot: Slot,
     held: &'a Held,
+    answers: &'a mut Answers,
     /// A lock held now that was held at an earlier access too.
     alock: Option<Section>,
     short_circuits: u64,
@@ -269,7 +303,14 @@ struct Check<'a> {
 impl Check<'_> {
     /// Whether the earlier access happens before this one.
     fn ordered(&mut self, earlier: &Entry) -> bool {
-        self.short_circuit(earlier) || self.list.happens_before(&earlier.frame, self.thread)
+        if self.short_circuit(earlier) || self.answers.have(&earlier.frame) {
+            return true;
+        }
+        let ordered = self.list.happens_before(&earlier.frame, self.thread);
+        if ordered {
+            self.answers.add(&earlier.frame);
+        }
+        ordered
     }
 
     fn short_circuit(&mut self, earlier: &Entry) -> bool {
@@ -284,6 +325,7 @@ impl Check<'_> {
     fn plainly_ordered(&self, earlier: &Entry) -> bool {
         earlier.is_of(self.slot)
             || self.held.after(earlier.alock).is_some()
+            || self.answers.have(&earlier.frame)
             || self.list.is_known_to(&earlier.frame, self.thread)
     }
 }
@@ -367,17 +409,22 @@ impl Location {
     }
 }
 
+/// So many threads must have accessed a location before locksets are evaluated to find out whom to forget.
+const MANY: usize = 1024;
+
 /// Remembers an access as the last one of its slot.
 ///
 /// Entries that happen before it can go: what is unordered with one of them is unordered with this one too. To look for
-/// them at every access would cost too much, so it is done when the memory is used up.
+/// them at every access would cost too much, so it is done when the memory is used up, and thoroughly only where there
+/// are very many: else a location would remember every thread that ever read it.
 fn put(entries: &mut Vec<Entry>, entry: Entry, check: &mut Check<'_>) {
     if let Some(own) = entries.iter_mut().find(|e| e.is_of(check.slot)) {
         *own = entry;
         return;
     }
     if entries.len() == entries.capacity() {
-        entries.retain(|earlier| !check.ordered(earlier));
+        let thorough = entries.len() >= MANY;
+        entries.retain(|earlier| !(check.plainly_ordered(earlier) || thorough && check.ordered(earlier)));
         if entries.len() > entries.capacity() / 2 {
             entries.reserve(entries.capacity());
         }

@@ -79,10 +79,18 @@ struct Numbers {
     next: u32,
     /// Ascending. Whoever has a number holds a reference to it.
     used: Vec<Rc<u32>>,
+    /// How many may be in `used` before those that are not used any more are looked for.
+    sweep_at: usize,
 }
+
+/// The least value of [`Numbers::sweep_at`].
+const SWEEP_AT: usize = 1024;
 
 impl Numbers {
     fn new_number(&mut self) -> Rc<u32> {
+        if self.used.len() >= self.sweep_at {
+            self.sweep();
+        }
         let number = Rc::new(self.next);
         self.next = self.next.saturating_add(1);
         self.used.push(Rc::clone(&number));
@@ -91,6 +99,7 @@ impl Numbers {
 
     fn sweep(&mut self) {
         self.used.retain(|number| Rc::strong_count(number) > 1);
+        self.sweep_at = SWEEP_AT.max(2 * self.used.len());
     }
 
     fn contain(&self, number: u32) -> bool {

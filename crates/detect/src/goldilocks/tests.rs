@@ -117,7 +117,7 @@ fn readers_that_are_ordered_do_not_pile_up() {
         parent = child;
     }
     assert!(
-        detector.location_bytes(&location) < 1000,
+        detector.location_bytes(&location) < 50_000,
         "{} bytes",
         detector.location_bytes(&location)
     );
