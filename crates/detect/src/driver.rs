@@ -10,8 +10,8 @@ use crate::objects::Objects;
 use crate::shadow::Shadow;
 use crate::threads::Threads;
 use deadheat_event::{
-    Access, AccessKind, Addr, ArrayId, AtomicOp, Detector, Event, Indices, Object, Op, Order, Place, Prior,
-    Race, RaceKind, Races, Side, SiteId, Stats, SyncId, SyncOp, Tables, ThreadId,
+    Access, AccessKind, Addr, ArrayId, AtomicOp, Detector, Event, Fresh, Indices, Object, Op, Order, Place,
+    Prior, Race, RaceKind, Races, Side, SiteId, Stats, SyncId, SyncOp, Tables, ThreadId,
 };
 
 /// An analysis of a trace, with its detector and layers chosen at run time.
@@ -94,7 +94,7 @@ impl<D: Detector> Driver<D> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn memory_access(
         &mut self,
         at: At,
@@ -104,7 +104,7 @@ impl<D: Detector> Driver<D> {
         atomic: bool,
         found: &mut dyn FnMut(Race),
     ) {
-        if !self.objects.is_empty() && self.objects.contain(addr, size) {
+        if self.objects.may_contain(addr, size) && self.objects.contain(addr, size) {
             return self.touching_access(at, addr, size, kind, atomic, found);
         }
         self.plain_access(at, addr, size, kind, atomic, found);
@@ -135,7 +135,8 @@ impl<D: Detector> Driver<D> {
         });
     }
 
-    #[inline]
+    // Always inlined, so that the kind of access is a constant in the detector's fast path.
+    #[inline(always)]
     fn plain_access(
         &mut self,
         at: At,
@@ -164,9 +165,30 @@ impl<D: Detector> Driver<D> {
             stats.filtered += 1;
             return;
         }
+        if let Some(location) = memory.exact(addr, size) {
+            if let Some((kind, prior)) = detector.access(thread, location, &access) {
+                findings.memory(kind, addr, size, access, prior);
+                self.report(at, found);
+            }
+        } else {
+            self.split_access(at, addr, size, access, found);
+        }
+    }
+
+    /// An access to several locations, or to a part of one.
+    #[cold]
+    fn split_access(&mut self, at: At, addr: Addr, size: u32, access: Access, found: &mut dyn FnMut(Race)) {
+        let Driver {
+            detector,
+            threads,
+            memory,
+            findings,
+            ..
+        } = self;
+        let thread = &mut threads.get_mut(at.me).state;
         memory.access(addr, size, |location, addr, size| {
             if let Some((kind, prior)) = detector.access(thread, location, &access) {
-                findings.memory(kind, addr, size, &access, prior);
+                findings.memory(kind, addr, size, access, prior);
             }
         });
         if !self.findings.0.is_empty() {
@@ -287,6 +309,7 @@ impl<D: Detector> Driver<D> {
             Op::Receive { channel } => self.other(at, channel, SyncOp::Receive(channel)),
             Op::Alloc { addr, size } => {
                 self.stats.others += 1;
+                self.detector.reset(Fresh::Memory { addr, size });
                 self.memory.reset(addr, size);
                 self.atomics.reset(addr, size);
             }
@@ -390,11 +413,13 @@ impl<D: Detector> Driver<D> {
         for me in self.threads.all() {
             self.commit(At { me, ..at }, found);
         }
+        self.detector.reset(Fresh::Array(id));
         let mut array = D::Array::default();
         self.detector.new_array(&mut array, Some(len));
         *self.arrays.get(id) = array;
     }
 
+    #[cold]
     fn report(&mut self, at: At, found: &mut dyn FnMut(Race)) {
         let thread = self.threads.get_mut(at.me);
         let (id, locks) = (thread.id, thread.locks());
@@ -506,7 +531,7 @@ struct Finding {
 impl Findings {
     /// Neighbouring cells that race with one earlier access are one finding.
     #[cold]
-    fn memory(&mut self, kind: RaceKind, addr: Addr, size: u32, access: &Access, prior: Option<Prior>) {
+    fn memory(&mut self, kind: RaceKind, addr: Addr, size: u32, access: Access, prior: Option<Prior>) {
         if let Some(last) = self.0.last_mut()
             && let Place::Memory {
                 addr: start,
@@ -520,7 +545,7 @@ impl Findings {
             self.0.push(Finding {
                 kind,
                 place: Place::Memory { addr, size },
-                access: *access,
+                access,
                 prior,
             });
         }

@@ -12,7 +12,7 @@
 //! Guarantee: the first finding for each location is the detector's own, and there is no other.
 
 use deadheat_event::{
-    Access, ArrayId, Detector, Indices, Order, Prior, RaceKind, Races, Slot, Stats, SyncOp,
+    Access, ArrayId, Detector, Fresh, Indices, Order, Prior, RaceKind, Races, Slot, Stats, SyncOp,
 };
 use rustc_hash::FxHashMap;
 
@@ -144,6 +144,10 @@ impl<D: Detector> Detector for OnceRaced<D> {
         let race = self.0.access(thread, location.0.as_mut()?, access)?;
         location.0 = None;
         Some(race)
+    }
+
+    fn reset(&mut self, fresh: Fresh) {
+        self.0.reset(fresh);
     }
 
     fn new_array(&mut self, array: &mut Self::Array, len: Option<u64>) {

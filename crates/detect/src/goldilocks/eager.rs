@@ -5,7 +5,7 @@
 
 use super::rules::{self, Names, ObjectTokens, Rule, ThreadTokens, Token};
 use crate::elements::element_wise;
-use crate::history::{Class, Last};
+use crate::history::Class;
 use deadheat_event::{Access, AccessKind, Detector, Order, Prior, RaceKind, SiteId, Slot, Stats, SyncOp};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -150,7 +150,7 @@ impl Detector for GoldilocksEager {
             .find_map(|other| {
                 let unordered = |entry: &&Entry| !entry.lockset.borrow().contains(&thread.token());
                 let entry = location.classes[other.index()].iter().find(unordered)?;
-                Some(other.prior(&entry.last()))
+                Some(entry.prior(other))
             });
         if class.kind == AccessKind::Write && !class.atomic {
             *location = Location::default();
@@ -193,10 +193,12 @@ impl Detector for GoldilocksEager {
 }
 
 impl Entry {
-    fn last(&self) -> Last {
-        Last {
+    fn prior(&self, class: Class) -> Prior {
+        Prior {
             slot: self.slot,
-            time: self.thread.into(),
+            timestamp: self.thread.into(),
+            kind: class.kind,
+            atomic: class.atomic,
             site: self.site,
         }
     }

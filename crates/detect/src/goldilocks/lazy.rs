@@ -19,7 +19,7 @@ use super::alock::{Chain, Held, Section};
 use super::frames::{Frame, Size, UpdateList};
 use super::rules::{self, Names, ObjectTokens, Rule, ThreadTokens};
 use crate::elements::element_wise;
-use crate::history::{Class, Last};
+use crate::history::Class;
 use deadheat_event::{Access, AccessKind, Detector, Order, Prior, RaceKind, SiteId, Slot, Stats, SyncOp};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -367,7 +367,7 @@ impl Location {
             .filter(|other| other.conflicts(class) && !(*other == WRITE && past_write))
             .find_map(|other| {
                 let entry = self.entries(other).find(|entry| !check.ordered(entry))?;
-                Some(other.prior(&entry.last()))
+                Some(entry.prior(other))
             })
     }
 
@@ -438,10 +438,12 @@ impl Entry {
         self.frame.slot() == slot
     }
 
-    fn last(&self) -> Last {
-        Last {
+    fn prior(&self, class: Class) -> Prior {
+        Prior {
             slot: self.frame.slot(),
-            time: self.frame.owner().into(),
+            timestamp: self.frame.owner().into(),
+            kind: class.kind,
+            atomic: class.atomic,
             site: self.site,
         }
     }
