@@ -5,7 +5,7 @@
 //! as plain data. It never fails: events that make no sense (a lock not held, say) are taken as well as they can be;
 //! `trace::validate` is there to find them.
 
-use crate::keyed::Keyed;
+use crate::keyed::{Atomics, Keyed};
 use crate::objects::Objects;
 use crate::shadow::Shadow;
 use crate::threads::Threads;
@@ -33,7 +33,7 @@ pub struct Driver<D: Detector> {
     /// Locks, barriers and channels. One id names one kind of object.
     syncs: Keyed<SyncId, D::Sync>,
     /// Atomics, by address.
-    atomics: Keyed<Addr, D::Sync>,
+    atomics: Atomics<D::Sync>,
     objects: Objects<D::Sync>,
     memory: Shadow<D::Location>,
     arrays: Keyed<ArrayId, D::Array>,
@@ -49,7 +49,7 @@ impl<D: Detector> Driver<D> {
             detector,
             threads: Threads::default(),
             syncs: Keyed::default(),
-            atomics: Keyed::default(),
+            atomics: Atomics::default(),
             objects: Objects::default(),
             memory: Shadow::default(),
             arrays: Keyed::default(),
@@ -125,13 +125,13 @@ impl<D: Detector> Driver<D> {
         let thread = &mut self.threads.get_mut(at.me).state;
         let detector = &mut self.detector;
         self.objects.touched(addr, size, |object| {
-            detector.sync(thread, SyncOp::Touch(true), object)
+            detector.sync(thread, SyncOp::Touch(true), object);
         });
         self.plain_access(at, addr, size, kind, atomic, found);
         let thread = &mut self.threads.get_mut(at.me).state;
         let detector = &mut self.detector;
         self.objects.touched(addr, size, |object| {
-            detector.sync(thread, SyncOp::Touch(false), object)
+            detector.sync(thread, SyncOp::Touch(false), object);
         });
     }
 
@@ -288,6 +288,7 @@ impl<D: Detector> Driver<D> {
             Op::Alloc { addr, size } => {
                 self.stats.others += 1;
                 self.memory.reset(addr, size);
+                self.atomics.reset(addr, size);
             }
             Op::Free { addr, size } => {
                 self.stats.others += 1;
@@ -301,6 +302,11 @@ impl<D: Detector> Driver<D> {
                 self.stats.others += 1;
                 let objects = tables.objects(objects);
                 self.threads.get_mut(at.me).calls.push(objects.into());
+                for object in objects {
+                    if !self.objects.is_reached(*object) {
+                        self.first_reach(at, *object, found);
+                    }
+                }
                 self.call(at, objects, true);
             }
             Op::CallEnd => {
@@ -363,6 +369,16 @@ impl<D: Detector> Driver<D> {
             let thread = &mut self.threads.get_mut(at.me).state;
             self.detector
                 .sync(thread, SyncOp::Call(object, begin), self.objects.reach(object));
+        }
+    }
+
+    /// Nobody kept track of who touched the object before a call could reach it, and the call may wait for any of
+    /// them. So every thread counts as having touched it just now: that can hide a race, but not make one up.
+    fn first_reach(&mut self, at: At, object: Object, found: &mut dyn FnMut(Race)) {
+        for me in self.threads.all() {
+            self.commit(At { me, ..at }, found);
+            let thread = &mut self.threads.get_mut(me).state;
+            self.detector.sync(thread, SyncOp::Touch(false), self.objects.reach(object));
         }
     }
 

@@ -145,20 +145,52 @@ impl HbThread {
 /// Happens-before state of a lock, barrier, channel, atomic or object.
 #[derive(Clone, Debug, Default)]
 pub struct HbSync {
-    /// Released by exclusive holders, stores, sends, calls; for a barrier, by those who have entered.
+    /// Released by exclusive holders, stores, sends, calls.
     writers: Snapshot,
-    /// Released by readers since the last exclusive acquire; for a barrier, what the leaving ones acquire.
+    /// Released by readers since the last exclusive acquire.
     readers: Snapshot,
-    /// Barrier: how many have entered since it last opened.
-    entered: u32,
-    /// Barrier: how many have yet to leave since it last opened.
-    leaving: u32,
+    barrier: Option<Box<Barrier>>,
+}
+
+/// A barrier is used in rounds: a fast thread may enter the next one before a slow thread has left the last.
+#[derive(Clone, Debug, Default)]
+struct Barrier {
+    /// Released by those who have entered the present round.
+    gathered: Snapshot,
+    round: u64,
+    /// Who is inside, and in which round.
+    inside: Vec<(Slot, u64)>,
+    /// Rounds that somebody has left and somebody has yet to leave.
+    open: Vec<(u64, Snapshot)>,
 }
 
 impl HbSync {
     /// Heap bytes, counting shared clocks in full.
     pub fn bytes(&self) -> usize {
-        self.writers.bytes() + self.readers.bytes()
+        let barrier = self.barrier.as_ref().map_or(0, |b| size_of::<Barrier>() + b.gathered.bytes());
+        self.writers.bytes() + self.readers.bytes() + barrier
+    }
+}
+
+impl Barrier {
+    fn enter(&mut self, slot: Slot) {
+        self.inside.retain(|(inside, _)| *inside != slot);
+        self.inside.push((slot, self.round));
+    }
+
+    /// What the leaving thread acquires: all that was released on entering its round.
+    fn leave(&mut self, slot: Slot) -> Snapshot {
+        let Some(place) = self.inside.iter().position(|(inside, _)| *inside == slot) else {
+            return Snapshot::Empty;
+        };
+        let (_, round) = self.inside.swap_remove(place);
+        if round == self.round {
+            self.open.push((round, std::mem::take(&mut self.gathered)));
+            self.round += 1;
+        }
+        let opened = self.open.iter().find(|(open, _)| *open == round).map(|(_, s)| s.clone());
+        self.open.retain(|(open, _)| self.inside.iter().any(|(_, inside)| inside == open));
+        opened.unwrap_or_default()
     }
 }
 
@@ -209,18 +241,14 @@ pub fn sync(thread: &mut HbThread, op: SyncOp, object: &mut HbSync) {
         }
         SyncOp::Enter(_) => {
             let released = thread.release();
-            thread.add(&mut object.writers, &released);
-            object.entered = object.entered.saturating_add(1);
+            let barrier = object.barrier.get_or_insert_default();
+            barrier.enter(thread.slot);
+            thread.add(&mut barrier.gathered, &released);
         }
         SyncOp::Leave(_) => {
-            if object.leaving == 0 {
-                // The first to leave: the barrier has opened. Who enters from now on belongs to the next round.
-                object.leaving = std::mem::take(&mut object.entered);
-                object.readers = std::mem::take(&mut object.writers);
+            if let Some(barrier) = &mut object.barrier {
+                thread.acquire(&barrier.leave(thread.slot));
             }
-            object.leaving = object.leaving.saturating_sub(1);
-            let opened = object.readers.clone();
-            thread.acquire(&opened);
         }
         SyncOp::Send(_) => {
             let released = thread.release();

@@ -1,6 +1,8 @@
-//! A map from ids to states that remembers the last look-up, because neighbouring events use the same object.
+//! Maps from ids to states that remember the last look-up, because neighbouring events use the same object.
 
+use deadheat_event::Addr;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::hash::Hash;
 
 /// States by id.
@@ -49,6 +51,42 @@ impl<K: Copy + Eq + Hash, V: Default> Keyed<K, V> {
 
     /// All states.
     pub fn iter(&self) -> impl Iterator<Item = &V> {
+        self.states.iter()
+    }
+}
+
+/// States of atomics by address; those in a range can be forgotten.
+pub struct Atomics<S> {
+    states: Keyed<Addr, S>,
+    known: BTreeSet<Addr>,
+}
+
+impl<S> Default for Atomics<S> {
+    fn default() -> Self {
+        Atomics { states: Keyed::default(), known: BTreeSet::new() }
+    }
+}
+
+impl<S: Default> Atomics<S> {
+    /// The state of the atomic at `addr`, made if there is none.
+    #[inline]
+    pub fn get(&mut self, addr: Addr) -> &mut S {
+        let known = &mut self.known;
+        self.states.get_or(addr, |_| {
+            known.insert(addr);
+        })
+    }
+
+    /// Memory that comes into being holds no old atomic: what was released there is nobody's to acquire.
+    pub fn reset(&mut self, addr: Addr, size: u32) {
+        let end = Addr(addr.0.saturating_add(u64::from(size)));
+        for addr in self.known.range(addr..end) {
+            *self.states.get(*addr) = S::default();
+        }
+    }
+
+    /// All states.
+    pub fn iter(&self) -> impl Iterator<Item = &S> {
         self.states.iter()
     }
 }

@@ -23,6 +23,11 @@ impl<S: Default> Objects<S> {
         self.by_addr.is_empty()
     }
 
+    /// Whether a call has reached the object before.
+    pub fn is_reached(&self, object: Object) -> bool {
+        self.by_addr.contains_key(&object.addr.0)
+    }
+
     /// The state of an object that a call reaches. If it is seen with several sizes, the largest counts.
     pub fn reach(&mut self, object: Object) -> &mut S {
         let (size, state) = self.by_addr.entry(object.addr.0).or_default();
@@ -35,7 +40,7 @@ impl<S: Default> Objects<S> {
         self.by_addr
             .range(..=last_byte(addr, size))
             .next_back()
-            .is_some_and(|(base, (len, _))| base + len > addr.0)
+            .is_some_and(|(base, (len, _))| base.saturating_add(*len) > addr.0)
     }
 
     /// Calls `visit` for each object that the bytes at `addr` belong to.
