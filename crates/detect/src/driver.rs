@@ -378,7 +378,8 @@ impl<D: Detector> Driver<D> {
         for me in self.threads.all() {
             self.commit(At { me, ..at }, found);
             let thread = &mut self.threads.get_mut(me).state;
-            self.detector.sync(thread, SyncOp::Touch(false), self.objects.reach(object));
+            self.detector
+                .sync(thread, SyncOp::Touch(false), self.objects.reach(object));
         }
     }
 

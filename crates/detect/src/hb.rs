@@ -167,7 +167,10 @@ struct Barrier {
 impl HbSync {
     /// Heap bytes, counting shared clocks in full.
     pub fn bytes(&self) -> usize {
-        let barrier = self.barrier.as_ref().map_or(0, |b| size_of::<Barrier>() + b.gathered.bytes());
+        let barrier = self
+            .barrier
+            .as_ref()
+            .map_or(0, |b| size_of::<Barrier>() + b.gathered.bytes());
         self.writers.bytes() + self.readers.bytes() + barrier
     }
 }
@@ -188,8 +191,13 @@ impl Barrier {
             self.open.push((round, std::mem::take(&mut self.gathered)));
             self.round += 1;
         }
-        let opened = self.open.iter().find(|(open, _)| *open == round).map(|(_, s)| s.clone());
-        self.open.retain(|(open, _)| self.inside.iter().any(|(_, inside)| inside == open));
+        let opened = self
+            .open
+            .iter()
+            .find(|(open, _)| *open == round)
+            .map(|(_, s)| s.clone());
+        self.open
+            .retain(|(open, _)| self.inside.iter().any(|(_, inside)| inside == open));
         opened.unwrap_or_default()
     }
 }

@@ -63,7 +63,10 @@ pub struct Atomics<S> {
 
 impl<S> Default for Atomics<S> {
     fn default() -> Self {
-        Atomics { states: Keyed::default(), known: BTreeSet::new() }
+        Atomics {
+            states: Keyed::default(),
+            known: BTreeSet::new(),
+        }
     }
 }
 

@@ -12,6 +12,7 @@ pub mod hb;
 pub mod history;
 mod keyed;
 mod objects;
+pub mod select;
 pub mod shadow;
 mod threads;
 pub mod vc;

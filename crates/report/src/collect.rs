@@ -130,9 +130,22 @@ impl Collector {
         self.kept.iter().map(|kept| kept.count).sum()
     }
 
-    /// The newest finding with its names, to decide whether to go on.
-    pub fn newest(&self, tables: &Tables, labels: Labels<'_>) -> Option<Finding> {
-        self.kept.last().map(|kept| kept.resolve(tables, labels))
+    /// How many findings there are so far.
+    pub fn len(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.kept.is_empty()
+    }
+
+    /// The findings behind the first `seen`, in the order in which they were found, to decide whether to go on.
+    pub fn since(&self, seen: usize, tables: &Tables, labels: Labels<'_>) -> impl Iterator<Item = Finding> {
+        self.kept
+            .iter()
+            .skip(seen)
+            .map(move |kept| kept.resolve(tables, labels))
     }
 
     /// All findings with their names: confirmed ones first, then by rank, then in the order of the trace.

@@ -1,0 +1,180 @@
+//! Detectors and layers by name, chosen at run time.
+//!
+//! `filter ▷ compress ▷ detector` is a type; each combination is its own monomorphic [`Driver`], so that choosing by name
+//! costs nothing for each event. A new detector is one line in the table below, a new filter one line in its table and one
+//! arm in [`filtered`].
+
+use crate::{Analysis, Driver, djit, fasttrack, vc};
+use deadheat_event::Detector;
+use std::fmt;
+use std::str::FromStr;
+
+/// An analysis to run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// The algorithm.
+    pub detector: DetectorName,
+    /// The filter in front of it.
+    pub filter: FilterName,
+}
+
+/// Builds the analysis.
+pub fn analysis(choice: &Choice) -> Box<dyn Analysis> {
+    choice.detector.build(choice)
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.filter != FilterName::None {
+            write!(f, "{} ▷ ", self.filter)?;
+        }
+        write!(f, "{}", self.detector)
+    }
+}
+
+/// A name that is none of those it should be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnknownName {
+    /// What was said.
+    pub name: String,
+    /// What can be said.
+    pub known: Vec<&'static str>,
+}
+
+impl fmt::Display for UnknownName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "unknown name `{}`; known are {}",
+            self.name,
+            self.known.join(", ")
+        )
+    }
+}
+
+impl std::error::Error for UnknownName {}
+
+/// An enum of things that users name.
+macro_rules! named {
+    ($(#[$doc:meta])* $kind:ident { $($variant:ident $name:literal $about:literal),* $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $kind {
+            $(#[doc = $about] $variant,)*
+        }
+
+        impl $kind {
+            /// All of them, the default first.
+            pub const ALL: &[$kind] = &[$($kind::$variant),*];
+
+            /// The name on the command line.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $($kind::$variant => $name,)*
+                }
+            }
+
+            /// What it is, in a line.
+            pub fn about(self) -> &'static str {
+                match self {
+                    $($kind::$variant => $about,)*
+                }
+            }
+        }
+
+        impl Default for $kind {
+            fn default() -> $kind {
+                $kind::ALL[0]
+            }
+        }
+
+        impl fmt::Display for $kind {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl FromStr for $kind {
+            type Err = UnknownName;
+
+            fn from_str(name: &str) -> Result<$kind, UnknownName> {
+                $kind::ALL.iter().copied().find(|kind| kind.as_str() == name).ok_or_else(|| UnknownName {
+                    name: name.to_owned(),
+                    known: $kind::ALL.iter().map(|kind| kind.as_str()).collect(),
+                })
+            }
+        }
+    };
+}
+
+/// The table of detectors: variant, name, description, how to make one.
+macro_rules! detectors {
+    ($($variant:ident $name:literal $about:literal => $make:expr),* $(,)?) => {
+        named! {
+            /// A detector.
+            DetectorName { $($variant $name $about),* }
+        }
+
+        impl DetectorName {
+            fn build(self, choice: &Choice) -> Box<dyn Analysis> {
+                match self {
+                    $(DetectorName::$variant => filtered(choice, $make),)*
+                }
+            }
+        }
+    };
+}
+
+detectors! {
+    FastTrack "fasttrack" "epochs; exact, and the fastest" => fasttrack::FastTrack::default(),
+    Vc "vc" "plain vector clocks; exact" => vc::Vc::default(),
+    Djit "djit" "DJIT+: vector clocks and time frames; exact" => djit::Djit::default(),
+}
+
+named! {
+    /// A filter, which drops accesses before they are checked.
+    FilterName {
+        None "none" "check every access",
+    }
+}
+
+fn filtered<D: Detector + 'static>(choice: &Choice, detector: D) -> Box<dyn Analysis> {
+    match choice.filter {
+        FilterName::None => Box::new(Driver::new(detector)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_finds_its_detector() {
+        for &detector in DetectorName::ALL {
+            assert_eq!(detector.as_str().parse(), Ok(detector));
+        }
+        for &filter in FilterName::ALL {
+            assert_eq!(filter.as_str().parse(), Ok(filter));
+        }
+    }
+
+    #[test]
+    fn a_wrong_name_is_answered_with_the_right_ones() {
+        let error = "fastrack".parse::<DetectorName>().unwrap_err();
+        assert!(error.to_string().contains("fasttrack, vc, djit"), "{error}");
+    }
+
+    #[test]
+    fn every_choice_analyses_a_trace() {
+        let (events, tables) = deadheat_trace::parse("T1 w x; T2 w x; T1 w a[0..9]").unwrap();
+        for &detector in DetectorName::ALL {
+            for &filter in FilterName::ALL {
+                let choice = Choice { detector, filter };
+                let mut analysis = analysis(&choice);
+                analysis.process(&events, &tables, &mut |_| {});
+                analysis.finish(&mut |_| {});
+                assert_eq!(analysis.stats().events, 3, "{choice}");
+            }
+        }
+    }
+}
