@@ -48,12 +48,23 @@ impl VectorClock {
         }
     }
 
+    /// Becomes equal to `other` without a new allocation where the old one is large enough.
+    pub fn copy_from(&mut self, other: &VectorClock) {
+        self.times.clone_from(&other.times);
+    }
+
     /// Whether every time here is known to `other` (⊑).
     pub fn le(&self, other: &VectorClock) -> bool {
         self.times
             .iter()
             .enumerate()
             .all(|(i, time)| *time <= other.times.get(i).copied().unwrap_or(0))
+    }
+
+    /// How many slots it is long.
+    #[inline]
+    pub fn slots(&self) -> usize {
+        self.times.len()
     }
 
     /// Slots with a time above 0.
@@ -109,10 +120,32 @@ impl Epoch {
     }
 }
 
-/// What a thread released: its clock at one moment, shared rather than copied.
-///
-/// A release is far more frequent than an acquire that learns something, so it only takes a reference to the thread's
-/// clock; the thread copies its clock when it next learns something while the reference is out.
+/// From this many slots on, equal clocks of several objects are shared. Shorter ones are cheaper to copy than a
+/// reference is to count (see `docs/benchmarks.md`).
+pub const SHARE_FROM: usize = 64;
+
+/// A clock of its own, or one shared with other objects.
+#[derive(Clone, Debug)]
+pub enum Known {
+    /// Its own.
+    Own(VectorClock),
+    /// Shared, never changed.
+    Shared(Arc<VectorClock>),
+}
+
+impl std::ops::Deref for Known {
+    type Target = VectorClock;
+
+    #[inline]
+    fn deref(&self) -> &VectorClock {
+        match self {
+            Known::Own(clock) => clock,
+            Known::Shared(clock) => clock,
+        }
+    }
+}
+
+/// What was released to an object: a clock at one moment.
 #[derive(Clone, Debug, Default)]
 pub enum Snapshot {
     /// Nothing.
@@ -122,81 +155,106 @@ pub enum Snapshot {
     /// nobody learns a thread's time but from a snapshot of that thread at that time or later.
     Of {
         /// What it knew of the others (its own entry may be old).
-        known: Arc<VectorClock>,
+        known: Known,
         /// Whose.
         slot: Slot,
         /// When.
         time: u64,
     },
     /// The union of several.
-    Union(Arc<VectorClock>),
+    Union(VectorClock),
 }
 
 impl Snapshot {
-    /// Adds another snapshot to this one. Returns the clock operations and allocations that it took.
+    /// Adds another snapshot to this one.
     pub fn add(&mut self, other: &Snapshot) -> ClockCost {
-        if other.within(self) {
-            return ClockCost::default();
-        }
-        if self.within(other) {
-            *self = other.clone();
-            return ClockCost::default();
-        }
-        let mut cost = ClockCost { ops: 1, allocs: 0 };
-        let mut union = match std::mem::take(self) {
-            Snapshot::Of { known, slot, time } => {
-                cost.allocs += 1;
-                let mut clock = VectorClock::clone(&known);
-                clock.raise(slot, time);
-                Arc::new(clock)
-            }
-            Snapshot::Union(clock) => clock,
-            Snapshot::Empty => Arc::default(),
-        };
-        cost.allocs += u64::from(Arc::get_mut(&mut union).is_none());
-        let clock = Arc::make_mut(&mut union);
         match other {
-            Snapshot::Of { known, slot, time } => {
-                clock.join(known);
-                clock.raise(*slot, *time);
+            _ if matches!(self, Snapshot::Empty) => {
+                *self = other.clone();
+                ClockCost::default()
             }
-            Snapshot::Union(other) => clock.join(other),
-            Snapshot::Empty => {}
+            Snapshot::Empty => ClockCost::default(),
+            Snapshot::Of { known, slot, time } => self.add_clock(known, *slot, *time),
+            Snapshot::Union(clock) => {
+                let cost = self.make_union();
+                if let Snapshot::Union(mine) = self {
+                    mine.join(clock);
+                }
+                cost
+            }
         }
-        *self = Snapshot::Union(union);
+    }
+
+    /// Adds what thread `slot` knows at its time `time`.
+    pub fn add_clock(&mut self, known: &VectorClock, slot: Slot, time: u64) -> ClockCost {
+        match self {
+            Snapshot::Of {
+                slot: s,
+                time: t,
+                known,
+            } if *s == slot && time <= *t || known.get(slot) >= time => {
+                return ClockCost::default();
+            }
+            Snapshot::Union(union) if union.get(slot) >= time => return ClockCost::default(),
+            Snapshot::Of { slot: s, time: t, .. } if *s == slot || known.get(*s) >= *t => {
+                return self.replace(known, slot, time);
+            }
+            Snapshot::Empty => return self.replace(known, slot, time),
+            _ => {}
+        }
+        let cost = self.make_union();
+        if let Snapshot::Union(mine) = self {
+            mine.join(known);
+            mine.raise(slot, time);
+        }
         cost
     }
 
-    /// Whether one look shows that `other` contains all of this.
-    fn within(&self, other: &Snapshot) -> bool {
-        match (self, other) {
-            (Snapshot::Empty, _) => true,
-            (
-                Snapshot::Of { slot, time, .. },
-                Snapshot::Of {
-                    known,
-                    slot: s,
-                    time: t,
-                },
-            ) => {
-                if slot == s {
-                    time <= t
-                } else {
-                    *time <= known.get(*slot)
-                }
-            }
-            (Snapshot::Of { slot, time, .. }, Snapshot::Union(union)) => *time <= union.get(*slot),
-            _ => false,
+    /// Becomes what thread `slot` knows at its time `time`, in the old clock's place if it has its own.
+    #[inline]
+    pub fn replace(&mut self, known: &VectorClock, slot: Slot, time: u64) -> ClockCost {
+        if let Snapshot::Of {
+            known: Known::Own(mine),
+            slot: s,
+            time: t,
+        } = self
+        {
+            mine.copy_from(known);
+            (*s, *t) = (slot, time);
+            return ClockCost { ops: 1, allocs: 0 };
         }
+        *self = Snapshot::Of {
+            known: Known::Own(known.clone()),
+            slot,
+            time,
+        };
+        ClockCost { ops: 1, allocs: 1 }
+    }
+
+    /// Makes it a union.
+    fn make_union(&mut self) -> ClockCost {
+        let (union, allocs) = match std::mem::take(self) {
+            Snapshot::Of { known, slot, time } => {
+                let (mut union, allocs) = match known {
+                    Known::Own(clock) => (clock, 0),
+                    Known::Shared(clock) => (VectorClock::clone(&clock), 1),
+                };
+                union.raise(slot, time);
+                (union, allocs)
+            }
+            Snapshot::Union(union) => (union, 0),
+            Snapshot::Empty => (VectorClock::default(), 0),
+        };
+        *self = Snapshot::Union(union);
+        ClockCost { ops: 1, allocs }
     }
 
     /// Heap bytes, counting shared ones in full.
     pub fn bytes(&self) -> usize {
         match self {
             Snapshot::Empty => 0,
-            Snapshot::Of { known: clock, .. } | Snapshot::Union(clock) => {
-                clock.bytes() + size_of::<VectorClock>()
-            }
+            Snapshot::Of { known, .. } => known.bytes(),
+            Snapshot::Union(clock) => clock.bytes(),
         }
     }
 }
@@ -208,6 +266,13 @@ pub struct ClockCost {
     pub ops: u64,
     /// Clocks allocated.
     pub allocs: u64,
+}
+
+impl std::ops::AddAssign for ClockCost {
+    fn add_assign(&mut self, other: ClockCost) {
+        self.ops += other.ops;
+        self.allocs += other.allocs;
+    }
 }
 
 #[cfg(test)]
@@ -249,7 +314,7 @@ mod tests {
     #[test]
     fn snapshots_of_one_thread_keep_the_later_whatever_the_order() {
         let of = |time| Snapshot::Of {
-            known: Arc::new(clock(&[0, time])),
+            known: Known::Own(clock(&[0, time])),
             slot: Slot(0),
             time,
         };
@@ -263,18 +328,18 @@ mod tests {
     #[test]
     fn a_union_knows_both_threads_with_their_own_times() {
         let mut s = Snapshot::Of {
-            known: Arc::new(clock(&[])),
+            known: Known::Own(clock(&[])),
             slot: Slot(0),
             time: 4,
         };
         s.add(&Snapshot::Of {
-            known: Arc::new(clock(&[1])),
+            known: Known::Own(clock(&[1])),
             slot: Slot(1),
             time: 6,
         });
         let Snapshot::Union(union) = s else {
             panic!("expected a union")
         };
-        assert_eq!(*union, clock(&[4, 6]));
+        assert_eq!(union, clock(&[4, 6]));
     }
 }

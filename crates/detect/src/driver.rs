@@ -364,11 +364,13 @@ impl<D: Detector> Driver<D> {
         }
     }
 
+    /// The hidden code may use the objects in any order, so what it acquires from one it may release to all. The second
+    /// pass sees to that.
     fn call(&mut self, at: At, objects: &[Object], begin: bool) {
-        for &object in objects {
+        for object in objects.iter().chain(objects) {
             let thread = &mut self.threads.get_mut(at.me).state;
             self.detector
-                .sync(thread, SyncOp::Call(object, begin), self.objects.reach(object));
+                .sync(thread, SyncOp::Call(*object, begin), self.objects.reach(*object));
         }
     }
 

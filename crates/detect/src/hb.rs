@@ -4,10 +4,10 @@
 //! atomics by their ordering with release sequences, and fences; and, for calls into untraced code, RDIT's BarrierPairs
 //! (§4.2–4.3): calls that reach one object, and ordinary accesses to it, are ordered with each other as observed.
 //!
-//! Deviations: a release shares the thread's clock instead of copying it, and an acquire of something already known
-//! does nothing (see [`Snapshot`]). Atomic loads are taken to read the last store in the trace.
+//! Deviations: an acquire of something already known does nothing, and releases in a row between which the thread
+//! learned nothing share one copy of its clock. Atomic loads are taken to read the last store in the trace.
 
-use crate::clock::{ClockCost, Epoch, Snapshot, VectorClock};
+use crate::clock::{ClockCost, Epoch, Known, SHARE_FROM, Snapshot, VectorClock};
 use deadheat_event::{Mode, Order, Slot, Stats, SyncOp};
 use std::sync::Arc;
 
@@ -20,12 +20,24 @@ pub struct HbThread {
     /// `slot` and `time` in one word, kept ready for the fast path.
     epoch: Epoch,
     /// What is known of the other threads. The own entry may be old.
-    known: Arc<VectorClock>,
+    known: VectorClock,
+    copy: Copied,
     /// What relaxed loads have read since; an acquire fence makes it known.
     read: Snapshot,
     /// What the last release fence released; relaxed stores carry it.
     fenced: Snapshot,
     cost: ClockCost,
+}
+
+/// Whether there is a copy of a thread's `known` to share.
+#[derive(Clone, Debug)]
+enum Copied {
+    /// `known` has changed since the last release, or is short: a release copies it over the object's old clock.
+    No,
+    /// It was released once since it changed: the next release makes a copy to share, in the hope of more.
+    Once,
+    /// A copy to share.
+    Shared(Arc<VectorClock>),
 }
 
 impl HbThread {
@@ -36,7 +48,8 @@ impl HbThread {
             slot,
             time,
             epoch: Epoch::new(slot, time),
-            known: predecessor.map_or_else(Arc::default, |p| Arc::clone(&p.known)),
+            known: predecessor.map_or_else(VectorClock::default, |p| p.known.clone()),
+            copy: Copied::No,
             read: Snapshot::Empty,
             fenced: Snapshot::Empty,
             cost: predecessor.map_or_else(ClockCost::default, |p| p.cost),
@@ -79,7 +92,7 @@ impl HbThread {
 
     /// The whole clock, for detectors that compare whole clocks.
     pub fn clock(&self) -> VectorClock {
-        let mut clock = VectorClock::clone(&self.known);
+        let mut clock = self.known.clone();
         clock.set(self.slot, self.time);
         clock
     }
@@ -95,50 +108,67 @@ impl HbThread {
         }
     }
 
-    /// All that the thread knows now, and the start of its next time.
-    fn release(&mut self) -> Snapshot {
-        let snapshot = self.snapshot();
+    /// Starts the next time.
+    fn tick(&mut self) {
         self.time += 1;
         self.epoch = Epoch::new(self.slot, self.time);
-        snapshot
     }
 
-    fn snapshot(&self) -> Snapshot {
-        Snapshot::Of {
-            known: Arc::clone(&self.known),
-            slot: self.slot,
-            time: self.time,
+    /// Makes `to` all that the thread knows now, and starts its next time.
+    fn release(&mut self, to: &mut Snapshot) {
+        match &self.copy {
+            Copied::No => {
+                if self.known.slots() >= SHARE_FROM {
+                    self.copy = Copied::Once;
+                }
+                self.cost += to.replace(&self.known, self.slot, self.time);
+            }
+            Copied::Once => {
+                self.cost += ClockCost { ops: 1, allocs: 1 };
+                let known = Arc::new(self.known.clone());
+                self.copy = Copied::Shared(Arc::clone(&known));
+                *to = Snapshot::Of {
+                    known: Known::Shared(known),
+                    slot: self.slot,
+                    time: self.time,
+                };
+            }
+            Copied::Shared(known) => {
+                let known = Known::Shared(Arc::clone(known));
+                *to = Snapshot::Of {
+                    known,
+                    slot: self.slot,
+                    time: self.time,
+                };
+            }
         }
+        self.tick();
+    }
+
+    /// Adds all that the thread knows now to `to`, and starts its next time.
+    fn release_to(&mut self, to: &mut Snapshot) {
+        if let Snapshot::Empty = to {
+            return self.release(to);
+        }
+        self.cost += to.add_clock(&self.known, self.slot, self.time);
+        self.tick();
     }
 
     fn acquire(&mut self, snapshot: &Snapshot) {
         match snapshot {
-            Snapshot::Empty => {}
-            Snapshot::Of { slot, time, .. } if *time <= self.get(*slot) => {}
-            Snapshot::Of { known, slot, time } => {
-                let (slot, time) = (*slot, *time);
-                if Arc::ptr_eq(known, &self.known) {
-                    self.own_clock().set(slot, time);
-                } else {
-                    let clock = self.own_clock();
-                    clock.join(known);
-                    clock.set(slot, time);
-                }
+            Snapshot::Of { known, slot, time } if *time > self.get(*slot) => {
+                self.learn(known);
+                self.known.set(*slot, *time);
             }
-            Snapshot::Union(union) => self.own_clock().join(union),
+            Snapshot::Union(union) => self.learn(union),
+            _ => {}
         }
     }
 
-    fn own_clock(&mut self) -> &mut VectorClock {
+    fn learn(&mut self, other: &VectorClock) {
         self.cost.ops += 1;
-        self.cost.allocs += u64::from(Arc::get_mut(&mut self.known).is_none());
-        Arc::make_mut(&mut self.known)
-    }
-
-    fn add(&mut self, to: &mut Snapshot, what: &Snapshot) {
-        let cost = to.add(what);
-        self.cost.ops += cost.ops;
-        self.cost.allocs += cost.allocs;
+        self.copy = Copied::No;
+        self.known.join(other);
     }
 }
 
@@ -212,68 +242,52 @@ pub fn sync(thread: &mut HbThread, op: SyncOp, object: &mut HbSync) {
         SyncOp::Acquire(_, Mode::Shared) => thread.acquire(&object.writers),
         SyncOp::Release(_, Mode::Exclusive) => {
             // The holder knows what it acquired, so nothing is lost by replacing it.
-            object.writers = thread.release();
+            thread.release(&mut object.writers);
             object.readers = Snapshot::Empty;
         }
-        SyncOp::Release(_, Mode::Shared) => {
-            let released = thread.release();
-            thread.add(&mut object.readers, &released);
-        }
+        SyncOp::Release(_, Mode::Shared) => thread.release_to(&mut object.readers),
         SyncOp::Load(order) => {
             if order.acquires() {
                 thread.acquire(&object.writers);
             } else {
-                let mut read = std::mem::take(&mut thread.read);
-                thread.add(&mut read, &object.writers);
-                thread.read = read;
+                thread.cost += thread.read.add(&object.writers);
             }
         }
-        SyncOp::Store(Order::Volatile) => {
-            let released = thread.release();
-            thread.add(&mut object.writers, &released);
-        }
+        SyncOp::Store(Order::Volatile) => thread.release_to(&mut object.writers),
         SyncOp::Store(order) => {
-            object.writers = if order.releases() {
-                thread.release()
+            if order.releases() {
+                thread.release(&mut object.writers);
             } else {
-                thread.fenced.clone()
-            };
+                object.writers = thread.fenced.clone();
+            }
         }
         SyncOp::Update(order) => {
-            let released = if order.releases() {
-                thread.release()
+            if order.releases() {
+                thread.release_to(&mut object.writers);
             } else {
-                thread.fenced.clone()
-            };
-            thread.add(&mut object.writers, &released);
+                thread.cost += object.writers.add(&thread.fenced);
+            }
         }
         SyncOp::Enter(_) => {
-            let released = thread.release();
             let barrier = object.barrier.get_or_insert_default();
             barrier.enter(thread.slot);
-            thread.add(&mut barrier.gathered, &released);
+            thread.release_to(&mut barrier.gathered);
         }
         SyncOp::Leave(_) => {
             if let Some(barrier) = &mut object.barrier {
                 thread.acquire(&barrier.leave(thread.slot));
             }
         }
-        SyncOp::Send(_) => {
-            let released = thread.release();
-            thread.add(&mut object.writers, &released);
-        }
+        SyncOp::Send(_) => thread.release_to(&mut object.writers),
         SyncOp::Receive(_) => thread.acquire(&object.writers),
         SyncOp::Call(..) => {
             thread.acquire(&object.writers);
             thread.acquire(&object.readers);
-            object.writers = thread.release();
+            thread.release(&mut object.writers);
             object.readers = Snapshot::Empty;
         }
         SyncOp::Touch(true) => thread.acquire(&object.writers),
-        SyncOp::Touch(false) => {
-            let released = thread.release();
-            thread.add(&mut object.readers, &released);
-        }
+        SyncOp::Touch(false) => thread.release_to(&mut object.readers),
     }
 }
 
@@ -284,19 +298,24 @@ pub fn fence(thread: &mut HbThread, order: Order) {
         thread.acquire(&read);
     }
     if order.releases() {
-        thread.fenced = thread.release();
+        let mut fenced = std::mem::take(&mut thread.fenced);
+        thread.release(&mut fenced);
+        thread.fenced = fenced;
     }
 }
 
 /// `parent` creates `child`.
 pub fn fork(parent: &mut HbThread, child: &mut HbThread) {
-    let released = parent.release();
-    child.acquire(&released);
+    join(child, parent);
+    parent.tick();
 }
 
 /// `thread` has waited for `child`, which does nothing more.
 pub fn join(thread: &mut HbThread, child: &HbThread) {
-    thread.acquire(&child.snapshot());
+    if child.time > thread.get(child.slot) {
+        thread.learn(&child.known);
+        thread.known.set(child.slot, child.time);
+    }
 }
 
 /// Whether everything `ended` did happens before what a child that `parent` forks now will do.

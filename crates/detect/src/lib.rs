@@ -12,7 +12,11 @@ pub mod hb;
 pub mod history;
 mod keyed;
 mod objects;
+<<<<<<< HEAD
 pub mod select;
+=======
+pub mod reference;
+>>>>>>> main
 pub mod shadow;
 mod threads;
 pub mod vc;
