@@ -10,8 +10,8 @@ use crate::objects::Objects;
 use crate::shadow::Shadow;
 use crate::threads::Threads;
 use deadheat_event::{
-    Access, AccessKind, Addr, ArrayId, AtomicOp, Detector, Event, Indices, Object, Op, Order, Place, Prior,
-    Race, RaceKind, Races, Side, SiteId, Stats, SyncId, SyncOp, Tables, ThreadId,
+    Access, AccessKind, Addr, ArrayId, AtomicOp, Detector, Event, Fresh, Indices, Object, Op, Order, Place,
+    Prior, Race, RaceKind, Races, Side, SiteId, Stats, SyncId, SyncOp, Tables, ThreadId,
 };
 
 /// An analysis of a trace, with its detector and layers chosen at run time.
@@ -287,6 +287,7 @@ impl<D: Detector> Driver<D> {
             Op::Receive { channel } => self.other(at, channel, SyncOp::Receive(channel)),
             Op::Alloc { addr, size } => {
                 self.stats.others += 1;
+                self.detector.reset(Fresh::Memory { addr, size });
                 self.memory.reset(addr, size);
                 self.atomics.reset(addr, size);
             }
@@ -390,6 +391,7 @@ impl<D: Detector> Driver<D> {
         for me in self.threads.all() {
             self.commit(At { me, ..at }, found);
         }
+        self.detector.reset(Fresh::Array(id));
         let mut array = D::Array::default();
         self.detector.new_array(&mut array, Some(len));
         *self.arrays.get(id) = array;

@@ -3,14 +3,17 @@
 //! Every detector implements [`deadheat_event::Detector`] and knows nothing of files, LLVM or reports. [`Driver`] runs
 //! one over a sequence of events; [`reference`](mod@reference) is the slow, obvious answer that all are compared with.
 
+pub mod baseline;
 pub mod clock;
 pub mod djit;
 mod driver;
 mod elements;
 pub mod fasttrack;
+pub mod filter;
 pub mod hb;
 pub mod history;
 mod keyed;
+mod layer;
 mod objects;
 <<<<<<< HEAD
 pub mod select;

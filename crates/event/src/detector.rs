@@ -8,7 +8,8 @@
 //! A layer (filter, compression, statistics) wraps a detector and is one, so `Tree<Compress<FastTrack>>` is a type.
 
 use crate::{
-    AccessKind, ArrayId, Event, Indices, Mode, Object, Order, Place, RaceKind, SiteId, Slot, Stats, SyncId,
+    AccessKind, Addr, ArrayId, Event, Indices, Mode, Object, Order, Place, RaceKind, SiteId, Slot, Stats,
+    SyncId,
 };
 
 /// One access as a detector sees it. [`Detector::admit`] gets it whole, [`Detector::access`] for each location.
@@ -73,6 +74,20 @@ pub enum SyncOp {
     Touch(bool),
 }
 
+/// Memory that comes into being: what was known of it is forgotten.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fresh {
+    /// Bytes of memory.
+    Memory {
+        /// First byte.
+        addr: Addr,
+        /// Number of bytes.
+        size: u32,
+    },
+    /// A whole array.
+    Array(ArrayId),
+}
+
 /// Where a detector puts the races that [`Detector::array`] and [`Detector::commit`] find.
 pub trait Races {
     /// The current access, on `indices` of the array at hand, races with `prior`.
@@ -132,6 +147,11 @@ pub trait Detector {
         location: &mut Self::Location,
         access: &Access,
     ) -> Option<(RaceKind, Option<Prior>)>;
+
+    /// The states of this memory are about to be replaced by new ones. Who keeps something by place forgets it here.
+    fn reset(&mut self, fresh: Fresh) {
+        let _ = fresh;
+    }
 
     /// An array was made, with `len` elements if known. `array` is its new state.
     fn new_array(&mut self, array: &mut Self::Array, len: Option<u64>) {

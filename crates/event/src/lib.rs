@@ -12,7 +12,7 @@ mod race;
 mod stats;
 mod tables;
 
-pub use detector::{Access, Detector, Prior, Races, SyncOp};
+pub use detector::{Access, Detector, Fresh, Prior, Races, SyncOp};
 pub use event::{AccessKind, AtomicOp, Event, Indices, MAX_ACCESS, MAX_RANGE, Mode, Op, Order, Place};
 pub use ids::{Addr, ArrayId, NameId, ObjectSetId, SiteId, Slot, SyncId, ThreadId};
 pub use race::{Race, RaceKind, Rank, Side};
