@@ -2,6 +2,7 @@
 //!
 //! | module | holds |
 //! |---|---|
+//! | [`dht`] | the binary format |
 //! | [`text`] | the one-event-a-line format for people and tests |
 //! | [`recipe`] | small random well-formed traces that shrink, for property tests |
 //!
@@ -9,6 +10,7 @@
 //! with events, an error or a partial trace, in memory bounded by what is alive at one time. Nothing here knows what a
 //! detector is.
 
+pub mod dht;
 mod error;
 mod intern;
 mod lines;
