@@ -15,11 +15,8 @@ pub mod history;
 mod keyed;
 mod layer;
 mod objects;
-<<<<<<< HEAD
-pub mod select;
-=======
 pub mod reference;
->>>>>>> main
+pub mod select;
 pub mod shadow;
 mod threads;
 pub mod vc;

@@ -4,7 +4,8 @@
 //! costs nothing for each event. A new detector is one line in the table below, a new filter one line in its table and one
 //! arm in [`filtered`].
 
-use crate::{Analysis, Driver, djit, fasttrack, vc};
+use crate::filter::{Span, Tree, TreeStrict};
+use crate::{Analysis, Driver, baseline, djit, fasttrack, vc};
 use deadheat_event::Detector;
 use std::fmt;
 use std::str::FromStr;
@@ -21,6 +22,13 @@ pub struct Choice {
 /// Builds the analysis.
 pub fn analysis(choice: &Choice) -> Box<dyn Analysis> {
     choice.detector.build(choice)
+}
+
+impl DetectorName {
+    /// Whether it looks for races at all. The baselines do not.
+    pub fn detects(self) -> bool {
+        !matches!(self, DetectorName::Count | DetectorName::Empty)
+    }
 }
 
 impl fmt::Display for Choice {
@@ -129,18 +137,26 @@ detectors! {
     FastTrack "fasttrack" "epochs; exact, and the fastest" => fasttrack::FastTrack::default(),
     Vc "vc" "plain vector clocks; exact" => vc::Vc::default(),
     Djit "djit" "DJIT+: vector clocks and time frames; exact" => djit::Djit::default(),
+    Count "count" "checks nothing: counts what reaches a detector" => baseline::Count::default(),
+    Empty "empty" "checks nothing: the cost of reading and looking up" => baseline::Empty,
 }
 
 named! {
     /// A filter, which drops accesses before they are checked.
     FilterName {
         None "none" "check every access",
+        Span "span" "drop what the same thread did before in the same span; keeps every racing location",
+        Tree "tree" "TREE as published; keeps every finding of lockset detectors, not of the others",
+        TreeStrict "tree-strict" "TREE with the order of lock hand-overs; keeps every racing location",
     }
 }
 
 fn filtered<D: Detector + 'static>(choice: &Choice, detector: D) -> Box<dyn Analysis> {
     match choice.filter {
         FilterName::None => Box::new(Driver::new(detector)),
+        FilterName::Span => Box::new(Driver::new(Span::new(detector))),
+        FilterName::Tree => Box::new(Driver::new(Tree::new(detector))),
+        FilterName::TreeStrict => Box::new(Driver::new(TreeStrict::new(detector))),
     }
 }
 
