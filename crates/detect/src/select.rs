@@ -145,9 +145,9 @@ named! {
     /// A filter, which drops accesses before they are checked.
     FilterName {
         None "none" "check every access",
-        Span "span" "drop what the same thread did before in the same span; keeps every racing location",
-        Tree "tree" "TREE as published; keeps every finding of lockset detectors, not of the others",
-        TreeStrict "tree-strict" "TREE with the order of lock hand-overs; keeps every racing location",
+        Span "span" "drop what repeats an access of the same span; loses no racing location of exact detectors",
+        Tree "tree" "TREE as published: keeps pairs of sites without a common lock; can lose races of all detectors here",
+        TreeStrict "tree-strict" "also across critical sections; loses no racing location of exact detectors",
     }
 }
 

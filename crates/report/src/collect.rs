@@ -225,18 +225,18 @@ impl Kept {
 
     fn threads(&self, tables: &Tables) -> Vec<Thread> {
         let sides = [self.race.first.as_ref(), Some(&self.race.second)];
+        let accessing = sides.into_iter().zip(self.origins);
+        let accessing = accessing.filter_map(|(side, origin)| Some((side?.thread, origin)));
+        let parents = self.origins.into_iter().flatten().map(|origin| (origin.parent, None));
         let mut threads: Vec<Thread> = Vec::new();
-        for (side, origin) in sides.into_iter().zip(self.origins) {
-            let Some(side) = side else { continue };
-            if threads.iter().all(|thread| thread.id != side.thread.0) {
+        for (id, origin) in accessing.chain(parents) {
+            if threads.iter().all(|thread| thread.id != id.0) {
+                let site = origin.and_then(|origin| names::frame(origin.site, tables));
                 threads.push(Thread {
-                    id: side.thread.0,
-                    name: names::thread(side.thread, tables),
+                    id: id.0,
+                    name: names::thread(id, tables),
                     created_by: origin.map(|origin| origin.parent.0),
-                    created_at: origin
-                        .and_then(|origin| names::frame(origin.site, tables))
-                        .into_iter()
-                        .collect(),
+                    created_at: site.into_iter().collect(),
                 });
             }
         }

@@ -67,7 +67,7 @@ pub struct Finding {
     pub location: Location,
     /// The accesses, the earlier one first. One of them may be unknown.
     pub accesses: Vec<Access>,
-    /// The threads of the accesses.
+    /// The threads of the accesses, and those that made them.
     #[serde(default)]
     pub threads: Vec<Thread>,
     /// The detector that found it.
