@@ -1,6 +1,7 @@
 //! Reads text formats in large chunks and cuts them into lines. Bounded: a line that is absurdly long is an error.
 
-use crate::{Error, Format, Position, Result, source::syntax};
+use crate::{Error, Format, Place, Position, Result, Source, source::syntax};
+use deadheat_event::{Event, Tables};
 use std::io::Read;
 
 /// How much is read at a time.
@@ -99,4 +100,88 @@ impl<R: Read> Lines<R> {
 pub(crate) fn trim_eol(line: &[u8]) -> &[u8] {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// What the grammar of a line-based format makes of chunks of whole lines.
+pub(crate) trait Grammar {
+    const FORMAT: Format;
+
+    /// Appends the events of a chunk whose first line has the number `line`, and returns how many lines it has. If
+    /// lines and events do not go one for one, it also appends the line of each event to `places`.
+    fn chunk(&mut self, chunk: &[u8], line: u64, out: &mut Vec<Event>, places: &mut Vec<u64>) -> Result<u64>;
+
+    /// Appends events that only the end of the file makes sure of.
+    fn end(&mut self, out: &mut Vec<Event>) {
+        let _ = out;
+    }
+
+    fn tables(&self) -> &Tables;
+}
+
+/// A [`Source`] over a line-based format.
+pub(crate) struct LineReader<R, G> {
+    lines: Lines<R>,
+    grammar: G,
+    /// The first line of the last block, and the line of each event where that is not enough.
+    first: u64,
+    places: Vec<u64>,
+    ended: bool,
+}
+
+impl<R: Read, G: Grammar> LineReader<R, G> {
+    pub(crate) fn new(input: R, total: Option<u64>, grammar: G) -> LineReader<R, G> {
+        let lines = Lines::new(input, G::FORMAT, total);
+        LineReader {
+            lines,
+            grammar,
+            first: 1,
+            places: Vec::new(),
+            ended: false,
+        }
+    }
+
+    fn fill(&mut self, out: &mut Vec<Event>) -> Result<()> {
+        while out.is_empty() && !self.ended {
+            self.places.clear();
+            let Some((chunk, first)) = self.lines.next_chunk()? else {
+                self.ended = true;
+                self.grammar.end(out);
+                self.places.resize(out.len(), self.first);
+                return Ok(());
+            };
+            let lines = self.grammar.chunk(chunk, first, out, &mut self.places)?;
+            self.first = first;
+            self.lines.advance(lines);
+        }
+        Ok(())
+    }
+}
+
+impl<R: Read, G: Grammar> Source for LineReader<R, G> {
+    fn next_block(&mut self, out: &mut Vec<Event>) -> Result<bool> {
+        out.clear();
+        let filled = self.fill(out);
+        if filled.is_err() {
+            self.ended = true;
+            out.clear();
+        }
+        filled.map(|()| !out.is_empty())
+    }
+
+    fn tables(&self) -> &Tables {
+        self.grammar.tables()
+    }
+
+    fn position(&self) -> Position {
+        self.lines.position()
+    }
+
+    fn locate(&self, index: usize) -> Place {
+        Place::Line(
+            self.places
+                .get(index)
+                .copied()
+                .unwrap_or(self.first + index as u64),
+        )
+    }
 }

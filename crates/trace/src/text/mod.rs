@@ -6,7 +6,7 @@
 //! T2 r a[0..63:2]
 //! ```
 //!
-//! It can say everything that an [`Event`](deadheat_event::Event) can, and [`Printer`] output read by [`Reader`] gives
+//! It can say everything that an [`Event`](deadheat_event::Event) can, and [`Printer`] output given to [`read()`] gives
 //! the same events again: names that the reader would number differently are declared in front of their first use.
 //! What may change are the numbers of sites, strings and object sets, which the reader interns anew. The grammar is in
 //! `docs/trace-format.md`.
@@ -18,7 +18,7 @@ mod read;
 
 pub use parse::Parser;
 pub use print::{Printer, print, print_event};
-pub use read::Reader;
+pub use read::read;
 
 use crate::Result;
 use deadheat_event::{Event, Tables};
@@ -41,7 +41,7 @@ const DEFAULT_SIZE: u32 = 8;
 /// Words that start a declaration, not an event.
 const DECLARATIONS: [&str; 4] = ["thread", "sync", "array", "var"];
 
-/// Parses a whole trace. For tests; files are better read with [`Reader`].
+/// Parses a whole trace. For tests; files are better read with [`read()`].
 pub fn parse(text: &str) -> Result<(Vec<Event>, Tables)> {
     let mut parser = Parser::new();
     let mut events = Vec::new();

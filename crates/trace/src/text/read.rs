@@ -1,61 +1,33 @@
 //! Reads a text trace from a stream.
 
 use super::Parser;
-use crate::lines::{Lines, trim_eol};
+use crate::lines::{Grammar, LineReader, trim_eol};
 use crate::source::syntax;
-use crate::{Format, Place, Position, Result, Source};
+use crate::{Format, Result, Source};
 use deadheat_event::{Event, Tables};
 use std::io::Read;
 
-/// A text trace to read.
-pub struct Reader<R> {
-    lines: Lines<R>,
-    parser: Parser,
-    /// The line of each event of the last block.
-    places: Vec<u64>,
+/// Reads a text trace from `input`, which is `total` bytes long if that is known.
+pub fn read<R: Read>(input: R, total: Option<u64>) -> impl Source + use<R> {
+    LineReader::new(input, total, Parser::new())
 }
 
-impl<R: Read> Reader<R> {
-    /// Reads from `input`, which is `total` bytes long if that is known.
-    pub fn new(input: R, total: Option<u64>) -> Reader<R> {
-        Reader {
-            lines: Lines::new(input, Format::Text, total),
-            parser: Parser::new(),
-            places: Vec::new(),
-        }
-    }
-}
+impl Grammar for Parser {
+    const FORMAT: Format = Format::Text;
 
-impl<R: Read> Source for Reader<R> {
-    fn next_block(&mut self, out: &mut Vec<Event>) -> Result<bool> {
-        out.clear();
-        self.places.clear();
-        while out.is_empty() {
-            let Some((chunk, first)) = self.lines.next_chunk()? else {
-                return Ok(false);
-            };
-            let mut number = first;
-            for line in chunk.split_inclusive(|&byte| byte == b'\n') {
-                let text = std::str::from_utf8(trim_eol(line))
-                    .map_err(|_| syntax(Format::Text, number, None, "this line is not valid UTF-8"))?;
-                self.parser.line(text, number, out)?;
-                self.places.resize(out.len(), number);
-                number += 1;
-            }
-            self.lines.advance(number - first);
+    fn chunk(&mut self, chunk: &[u8], line: u64, out: &mut Vec<Event>, places: &mut Vec<u64>) -> Result<u64> {
+        let mut number = line;
+        for line in chunk.split_inclusive(|&byte| byte == b'\n') {
+            let text = std::str::from_utf8(trim_eol(line))
+                .map_err(|_| syntax(Format::Text, number, None, "this line is not valid UTF-8"))?;
+            self.line(text, number, out)?;
+            places.resize(out.len(), number);
+            number += 1;
         }
-        Ok(true)
+        Ok(number - line)
     }
 
     fn tables(&self) -> &Tables {
-        self.parser.tables()
-    }
-
-    fn position(&self) -> Position {
-        self.lines.position()
-    }
-
-    fn locate(&self, index: usize) -> Place {
-        Place::Line(self.places.get(index).copied().unwrap_or(0))
+        Parser::tables(self)
     }
 }
