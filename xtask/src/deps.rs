@@ -39,7 +39,12 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "deadheat",
-        own: &["deadheat-event", "deadheat-detect", "deadheat-trace", "deadheat-report"],
+        own: &[
+            "deadheat-event",
+            "deadheat-detect",
+            "deadheat-trace",
+            "deadheat-report",
+        ],
         outside: &["anstyle", "anyhow", "clap", "indicatif", "serde_json"],
     },
     Rule {
@@ -51,7 +56,15 @@ const RULES: &[Rule] = &[
 
 /// What tests and benchmarks of any crate may use besides. Of this workspace: `detect` is compared with the reference
 /// on traces that `trace` makes.
-const DEV: &[&str] = &["divan", "insta", "proptest", "serde_json", "tempfile", "deadheat-event", "deadheat-trace"];
+const DEV: &[&str] = &[
+    "divan",
+    "insta",
+    "proptest",
+    "serde_json",
+    "tempfile",
+    "deadheat-event",
+    "deadheat-trace",
+];
 
 /// All violations.
 pub fn check(root: &Path) -> Result<Vec<String>> {
@@ -71,15 +84,22 @@ fn violations(metadata: &Value) -> Vec<String> {
     for package in list(&metadata["packages"]) {
         let name = text(&package["name"]);
         let Some(rule) = RULES.iter().find(|rule| rule.name == name) else {
-            wrong.push(format!("{name}: no dependency rule; add one to xtask/src/deps.rs and ARCHITECTURE.md"));
+            wrong.push(format!(
+                "{name}: no dependency rule; add one to xtask/src/deps.rs and ARCHITECTURE.md"
+            ));
             continue;
         };
         for dependency in list(&package["dependencies"]) {
             let used = text(&dependency["name"]);
             let dev = dependency["kind"] == "dev";
-            if !rule.own.contains(&used) && !rule.outside.contains(&used) && !(dev && (DEV.contains(&used) || used == name)) {
+            if !rule.own.contains(&used)
+                && !rule.outside.contains(&used)
+                && !(dev && (DEV.contains(&used) || used == name))
+            {
                 let how = if dev { "in tests " } else { "" };
-                wrong.push(format!("{name} must not use {used} {how}(xtask/src/deps.rs says what it may)"));
+                wrong.push(format!(
+                    "{name} must not use {used} {how}(xtask/src/deps.rs says what it may)"
+                ));
             }
         }
     }

@@ -35,7 +35,11 @@ fn run() -> Result<()> {
     match (task.as_deref(), rest.as_slice()) {
         (Some("test"), rest) => cargo(&["test", "--workspace"], rest, &[]),
         (Some("bless"), rest) => {
-            let accept = [("INSTA_UPDATE", "always"), ("INSTA_FORCE_PASS", "1"), ("DEADHEAT_BLESS", "1")];
+            let accept = [
+                ("INSTA_UPDATE", "always"),
+                ("INSTA_FORCE_PASS", "1"),
+                ("DEADHEAT_BLESS", "1"),
+            ];
             cargo(&["test", "--package", "deadheat"], rest, &accept)
         }
         (Some("tidy"), []) => tidy::run(&root()),

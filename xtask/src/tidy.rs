@@ -9,7 +9,12 @@ use std::path::{Path, PathBuf};
 const LONGEST: usize = 800;
 
 /// What must not be left behind, put together so that this file does not contain it.
-const LEFTOVERS: [(&str, &str); 4] = [("todo", "!("), ("unimplemented", "!("), ("dbg", "!("), ("FIX", "ME")];
+const LEFTOVERS: [(&str, &str); 4] = [
+    ("todo", "!("),
+    ("unimplemented", "!("),
+    ("dbg", "!("),
+    ("FIX", "ME"),
+];
 
 /// Runs all checks and lists everything that is wrong.
 pub fn run(root: &Path) -> Result<()> {
@@ -57,11 +62,15 @@ fn files(root: &Path) -> Result<Vec<PathBuf>> {
 fn rust(name: &str, text: &str) -> Vec<String> {
     let mut wrong = Vec::new();
     if !text.starts_with("//!") {
-        wrong.push(format!("{name}: the first line must say what the module is (`//!`)"));
+        wrong.push(format!(
+            "{name}: the first line must say what the module is (`//!`)"
+        ));
     }
     let lines = text.lines().count();
     if lines > LONGEST {
-        wrong.push(format!("{name}: {lines} lines; split it (the limit is {LONGEST})"));
+        wrong.push(format!(
+            "{name}: {lines} lines; split it (the limit is {LONGEST})"
+        ));
     }
     for (number, line) in text.lines().enumerate() {
         for (word, rest) in LEFTOVERS {

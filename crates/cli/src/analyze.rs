@@ -32,6 +32,9 @@ pub fn run(args: &Analyze, term: Term) -> Result<ExitCode> {
         detector: args.detector,
         filter: args.filter,
     };
+    if let Some(caveat) = choice.caveat() {
+        term.warn(&caveat);
+    }
     let meter = Meter::start();
     let mut run = Run::new(args, &choice, &judge);
     run.all(&mut *source, args)?;

@@ -2,8 +2,10 @@
 
 use crate::term::Color;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use crate::traces::shares;
+use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use deadheat_detect::select::{DetectorName, FilterName};
+use deadheat_trace::generate::{Config, Pattern, Shares};
 use std::path::PathBuf;
 
 /// Finds data races.
@@ -176,7 +178,85 @@ pub enum Trace {
         #[arg(long)]
         stats: bool,
     },
+    Generate(Box<Generate>),
+    /// Check that a trace is well-formed, or name the first event that is not
+    ///
+    /// An ill-formed trace is unreadable input: exit status 2.
+    Validate {
+        /// The trace
+        file: PathBuf,
+        /// Print time and speed on stderr
+        #[arg(long)]
+        stats: bool,
+    },
 }
+
+/// Make a random well-formed trace
+///
+/// The same options always give the same trace. All races in it are injected ones: --races 0 is race-free.
+#[derive(Debug, Args)]
+#[command(after_help = GENERATE_EXAMPLES)]
+pub struct Generate {
+    /// The trace to write: .dht, .std or .txt
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+    /// What the threads do
+    #[arg(long, value_name = "NAME", default_value = "mixed", value_parser = patterns())]
+    pub pattern: Pattern,
+    /// Where chance starts
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Events
+    #[arg(long, value_name = "N", default_value_t = Config::default().events)]
+    pub events: u64,
+    /// Threads alive at once
+    #[arg(long, value_name = "N", default_value_t = Config::default().threads, value_parser = value_parser!(u32).range(1..=65_536))]
+    pub threads: u32,
+    /// Races to inject, each on a variable of its own
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub races: u64,
+    /// Locks
+    #[arg(long, value_name = "N", default_value_t = Config::default().locks, value_parser = value_parser!(u32).range(1..=1 << 24))]
+    pub locks: u32,
+    /// Shared variables; each thread has as many of its own
+    #[arg(long, value_name = "N", default_value_t = Config::default().variables, value_parser = value_parser!(u64).range(1..=1 << 32))]
+    pub variables: u64,
+    /// Arrays
+    #[arg(long, value_name = "N", default_value_t = Config::default().arrays, value_parser = value_parser!(u32).range(1..=1 << 20))]
+    pub arrays: u32,
+    /// Elements of each array
+    #[arg(long, value_name = "N", default_value_t = Config::default().array_len, value_parser = value_parser!(u64).range(1..=1 << 32))]
+    pub array_len: u64,
+    /// One event for each array element instead of ranges
+    #[arg(long)]
+    pub elements: bool,
+    /// The most locks held at once
+    #[arg(long, value_name = "N", default_value_t = Config::default().nesting, value_parser = value_parser!(u32).range(1..=64))]
+    pub nesting: u32,
+    /// Accesses between synchronisations, on average
+    #[arg(long, value_name = "N", default_value_t = Config::default().work, value_parser = value_parser!(u32).range(1..=1 << 20))]
+    pub work: u32,
+    /// How many of 1000 accesses are to parts of a variable
+    #[arg(long, value_name = "N", default_value_t = Config::default().subword, value_parser = value_parser!(u32).range(0..=1000))]
+    pub subword: u32,
+    /// What the mixed pattern does how often, as in locks=300,barriers=5
+    #[arg(long, value_name = "NAME=N,...", default_value = "", hide_default_value = true, value_parser = shares)]
+    pub shares: Shares,
+    /// Never give a thread the number of an ended one
+    #[arg(long)]
+    pub fresh_ids: bool,
+    /// Program locations; 0 gives every event its own
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub sites: u32,
+    /// Print time and speed on stderr
+    #[arg(long)]
+    pub stats: bool,
+}
+
+const GENERATE_EXAMPLES: &str = "\
+Examples:
+  deadheat trace generate --events 1000000 --races 3 -o run.dht
+  deadheat trace generate --pattern sweep --array-len 100000 -o sweep.dht";
 
 /// Ways to print `trace info`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -200,6 +280,10 @@ fn filters() -> impl TypedValueParser<Value = FilterName> {
         .iter()
         .map(|name| PossibleValue::new(name.as_str()).help(name.about()));
     PossibleValuesParser::new(names).try_map(|name| name.parse::<FilterName>())
+}
+
+fn patterns() -> impl TypedValueParser<Value = Pattern> {
+    PossibleValuesParser::new(Pattern::ALL.map(Pattern::as_str)).try_map(|name| name.parse::<Pattern>())
 }
 
 #[cfg(test)]

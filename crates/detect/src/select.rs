@@ -24,10 +24,36 @@ pub fn analysis(choice: &Choice) -> Box<dyn Analysis> {
     choice.detector.build(choice)
 }
 
+impl Choice {
+    /// What of the promise "nothing missed that the run showed" this choice gives up, to be said in every report.
+    pub fn caveat(&self) -> Option<String> {
+        let (detector, filter) = (self.detector, self.filter);
+        if matches!(detector, DetectorName::Count | DetectorName::Empty) {
+            return Some(format!(
+                "--detector {detector} looks for nothing and finds nothing"
+            ));
+        }
+        match filter {
+            FilterName::None => None,
+            FilterName::Span | FilterName::TreeStrict if detector.is_exact() => None,
+            FilterName::Span | FilterName::TreeStrict => Some(format!(
+                "--filter {filter} can lose findings of --detector {detector}; it is lossless for exact detectors only"
+            )),
+            FilterName::Tree => Some(format!(
+                "--filter {filter} can lose races of --detector {detector}; --filter tree-strict does not lose those \
+                 of exact detectors"
+            )),
+        }
+    }
+}
+
 impl DetectorName {
-    /// Whether it looks for races at all. The baselines do not.
-    pub fn detects(self) -> bool {
-        !matches!(self, DetectorName::Count | DetectorName::Empty)
+    /// Whether it reports exactly the locations that race by happens-before.
+    pub fn is_exact(self) -> bool {
+        matches!(
+            self,
+            DetectorName::FastTrack | DetectorName::Vc | DetectorName::Djit
+        )
     }
 }
 

@@ -227,7 +227,11 @@ impl Kept {
         let sides = [self.race.first.as_ref(), Some(&self.race.second)];
         let accessing = sides.into_iter().zip(self.origins);
         let accessing = accessing.filter_map(|(side, origin)| Some((side?.thread, origin)));
-        let parents = self.origins.into_iter().flatten().map(|origin| (origin.parent, None));
+        let parents = self
+            .origins
+            .into_iter()
+            .flatten()
+            .map(|origin| (origin.parent, None));
         let mut threads: Vec<Thread> = Vec::new();
         for (id, origin) in accessing.chain(parents) {
             if threads.iter().all(|thread| thread.id != id.0) {

@@ -19,7 +19,10 @@ fn no_race_gives_0_and_only_the_last_line() {
     let files = Files::new();
     for trace in [NO_RACE, "", "# nothing\n"] {
         let run = deadheat(&["analyze", &files.file("t.txt", trace)]);
-        assert_eq!((run.status, run.stderr.as_str()), (0, "deadheat: no data races\n"));
+        assert_eq!(
+            (run.status, run.stderr.as_str()),
+            (0, "deadheat: no data races\n")
+        );
     }
 }
 
@@ -91,7 +94,13 @@ fn halt_on_race_stops_at_the_first_reported_race() {
     assert_eq!(report["summary"]["partial"], true);
     // What is suppressed is not reported, so it does not stop anything either.
     let suppressions = files.file("s.txt", "race:reader");
-    let run = deadheat(&["analyze", "--halt-on-race", "--suppressions", &suppressions, &trace]);
+    let run = deadheat(&[
+        "analyze",
+        "--halt-on-race",
+        "--suppressions",
+        &suppressions,
+        &trace,
+    ]);
     assert_eq!(run.last_line(), "deadheat: 1 data race (1 suppressed)");
 }
 
@@ -129,15 +138,30 @@ fn a_report_is_a_baseline_for_the_next_run() {
     let first = deadheat(&["analyze", "--format", "json", "--output", &known, &trace]);
     assert_eq!((first.status, first.stdout.as_str()), (66, ""));
     let again = deadheat(&["analyze", "--baseline", &known, &trace]);
-    assert_eq!((again.status, again.last_line()), (0, "deadheat: no data races (2 in the baseline)"));
+    assert_eq!(
+        (again.status, again.last_line()),
+        (0, "deadheat: no data races (2 in the baseline)")
+    );
     // A new race is reported, the old ones in another order are not.
     let mut lines: Vec<&str> = TWO_RACES.lines().rev().collect();
     lines.push("T3 w new @c.c:9(third); T1 r new @a.c:9(writer)");
     let more = files.file("more.txt", lines.join("\n"));
     let new = deadheat(&["analyze", "--baseline", &known, &more]);
-    assert_eq!((new.status, new.last_line()), (66, "deadheat: 1 data race (2 in the baseline)"));
+    assert_eq!(
+        (new.status, new.last_line()),
+        (66, "deadheat: 1 data race (2 in the baseline)")
+    );
     // The same file can be read and replaced.
-    let updated = deadheat(&["analyze", "--baseline", &known, "--format", "json", "--output", &known, &more]);
+    let updated = deadheat(&[
+        "analyze",
+        "--baseline",
+        &known,
+        "--format",
+        "json",
+        "--output",
+        &known,
+        &more,
+    ]);
     assert_eq!(updated.last_line(), "deadheat: 1 data race (2 in the baseline)");
     let text = std::fs::read_to_string(&known).unwrap();
     assert!(text.contains("third") && !text.contains("reader"), "{text}");
@@ -158,13 +182,21 @@ fn every_finding_prints_a_command_that_shows_it_alone() {
     let files = Files::new();
     let trace = files.file("t r.txt", TWO_RACES);
     let run = deadheat(&["analyze", "--detector", "djit", "--filter", "span", &trace]);
-    let commands: Vec<&str> = run.stderr.lines().filter(|line| line.contains("--only")).collect();
+    let commands: Vec<&str> = run
+        .stderr
+        .lines()
+        .filter(|line| line.contains("--only"))
+        .collect();
     assert_eq!(commands.len(), 2, "{}", run.stderr);
     for again in commands {
         let shell = format!("PATH=\"$(dirname \"$0\"):$PATH\"; {again}");
         let mut sh = std::process::Command::new("sh");
         let alone = ran(sh.args(["-c", &shell, env!("CARGO_BIN_EXE_deadheat")]));
-        assert_eq!((alone.status, alone.last_line()), (66, "deadheat: 1 data race"), "{again}");
+        assert_eq!(
+            (alone.status, alone.last_line()),
+            (66, "deadheat: 1 data race"),
+            "{again}"
+        );
     }
 }
 
@@ -172,7 +204,10 @@ fn every_finding_prints_a_command_that_shows_it_alone() {
 fn quiet_leaves_the_last_line() {
     let files = Files::new();
     let run = deadheat(&["analyze", "-q", &files.file("t.txt", TWO_RACES)]);
-    assert_eq!((run.status, run.stderr.as_str()), (66, "deadheat: 2 data races\n"));
+    assert_eq!(
+        (run.status, run.stderr.as_str()),
+        (66, "deadheat: 2 data races\n")
+    );
 }
 
 #[test]
@@ -180,7 +215,13 @@ fn stats_are_printed_before_the_last_line_and_are_in_the_json() {
     let files = Files::new();
     let trace = files.file("t.txt", TWO_RACES);
     let run = deadheat(&["analyze", "--stats", "-q", &trace]);
-    for word in ["statistics", "events  ", "race checks", "seconds", "events per second"] {
+    for word in [
+        "statistics",
+        "events  ",
+        "race checks",
+        "seconds",
+        "events per second",
+    ] {
         assert!(run.stderr.contains(word), "no {word} in {}", run.stderr);
     }
     assert_eq!(run.last_line(), "deadheat: 2 data races");
@@ -233,10 +274,19 @@ fn a_reader_that_goes_away_is_no_error() {
         let (reader, writer) = std::io::pipe().unwrap();
         drop(reader);
         let mut child = command(arguments);
-        let output = child.stdout(writer).stderr(Stdio::piped()).spawn().unwrap().wait_with_output().unwrap();
+        let output = child
+            .stdout(writer)
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap()
+            .wait_with_output()
+            .unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(status), "{arguments:?}: {stderr}");
-        assert!(!stderr.contains("error") && !stderr.contains("panicked"), "{stderr}");
+        assert!(
+            !stderr.contains("error") && !stderr.contains("panicked"),
+            "{stderr}"
+        );
     }
 }
 
@@ -248,7 +298,13 @@ fn help_and_version_name_the_contract() {
         assert!(help.stdout.contains(word), "{}", help.stdout);
     }
     let analyze = deadheat(&["analyze", "--help"]).stdout;
-    for word in ["--detector", "--baseline", "--suppressions", "--halt-on-race", "vector clocks"] {
+    for word in [
+        "--detector",
+        "--baseline",
+        "--suppressions",
+        "--halt-on-race",
+        "vector clocks",
+    ] {
         assert!(analyze.contains(word), "{analyze}");
     }
     let version = format!("deadheat {}\n", env!("CARGO_PKG_VERSION"));

@@ -41,7 +41,11 @@ pub fn root() -> PathBuf {
 
 pub fn command(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_deadheat"));
-    command.args(arguments).current_dir(root()).env_remove("NO_COLOR").stdin(Stdio::null());
+    command
+        .args(arguments)
+        .current_dir(root())
+        .env_remove("NO_COLOR")
+        .stdin(Stdio::null());
     command
 }
 
@@ -88,7 +92,12 @@ impl Files {
     }
 
     pub fn path(&self, name: &str) -> String {
-        self.0.path().join(name).to_str().expect("a UTF-8 path").to_owned()
+        self.0
+            .path()
+            .join(name)
+            .to_str()
+            .expect("a UTF-8 path")
+            .to_owned()
     }
 
     /// Writes a file and returns its path.

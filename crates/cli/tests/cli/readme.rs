@@ -11,7 +11,9 @@ fn the_report_in_the_readme_is_the_output_of_its_command() {
     let path = root().join("README.md");
     let readme = std::fs::read_to_string(&path).unwrap();
     let fence = format!("```console\n$ {COMMAND}\n");
-    let (before, rest) = readme.split_once(&fence).expect("the README shows the command in a console block");
+    let (before, rest) = readme
+        .split_once(&fence)
+        .expect("the README shows the command in a console block");
     let (block, after) = rest.split_once("```\n").expect("the block ends");
     if std::env::var_os("DEADHEAT_BLESS").is_some() {
         std::fs::write(&path, format!("{before}{fence}{}```\n{after}", run.stderr)).unwrap();

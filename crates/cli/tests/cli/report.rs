@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 /// A trace with everything that a report can show.
 const RICH: &str = "\
 main fork worker @main.c:40:5(main)
-main acq big; main acq small; main w buffer:4+12 @main.c:41:9(main); main rel small; main rel big
-worker acqr small; worker r buffer:8+8 @work.c:7(work); worker rel small
+main acq big; main w buffer:4+12 @main.c:41:9(main); main rel big
+worker acqr small; worker acq other; worker r buffer:8+8 @work.c:7(work); worker rel other; worker rel small
 T9 w table[0..63:2] @work.c:8(sweep); worker r table[4] @work.c:9
 worker store flag rlx @work.c:10(work); T9 r flag @work.c:11(poll)
 T9 w nowhere; worker w nowhere
@@ -26,7 +26,10 @@ fn settle(files: &Files, text: &str) -> String {
 #[test]
 fn the_text_report_is_as_blessed() {
     let files = Files::new();
-    files.file("work.c", "1\n2\n3\n4\n5\n6\n    use(buffer);\n\tsweep\u{1b}[31m(table);\n");
+    files.file(
+        "work.c",
+        "1\n2\n3\n4\n5\n6\n    use(buffer);\n\tsweep\u{1b}[31m(table);\n",
+    );
     let run = deadheat(&["analyze", &rich(&files)]);
     insta::assert_snapshot!("text", settle(&files, &run.stderr));
 }
@@ -34,7 +37,12 @@ fn the_text_report_is_as_blessed() {
 #[test]
 fn the_coloured_report_is_as_blessed() {
     let files = Files::new();
-    let run = deadheat(&["analyze", "--color", "always", &files.file("t.txt", "T1 w x; T2 w x")]);
+    let run = deadheat(&[
+        "analyze",
+        "--color",
+        "always",
+        &files.file("t.txt", "T1 w x; T2 w x"),
+    ]);
     insta::assert_snapshot!("color", settle(&files, &run.stderr).replace('\u{1b}', "ESC"));
 }
 
@@ -56,7 +64,12 @@ fn json_keeps_the_contract() {
     let report = run.json();
     assert_eq!(report["tool"], "deadheat");
     assert_eq!(report["version"], env!("CARGO_PKG_VERSION"));
-    assert!(report["command"].as_str().unwrap().starts_with("deadheat analyze --format json"));
+    assert!(
+        report["command"]
+            .as_str()
+            .unwrap()
+            .starts_with("deadheat analyze --format json")
+    );
     assert_eq!(report["summary"]["races"], 2);
     assert_eq!(report["summary"]["suppressed"], 0);
     assert_eq!(report["summary"]["events"], 10);
@@ -90,12 +103,21 @@ fn sarif_has_what_the_standard_requires() {
     let run = &sarif["runs"][0];
     let driver = &run["tool"]["driver"];
     assert_eq!(driver["name"], "deadheat");
-    let rules: Vec<&Value> = driver["rules"].as_array().unwrap().iter().map(|rule| &rule["id"]).collect();
+    let rules: Vec<&Value> = driver["rules"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|rule| &rule["id"])
+        .collect();
     let results = run["results"].as_array().unwrap();
     assert_eq!(results.len(), 5);
     for result in results {
         assert!(rules.contains(&&result["ruleId"]), "{result}");
-        assert!(result["message"]["text"].as_str().is_some_and(|text| !text.is_empty()));
+        assert!(
+            result["message"]["text"]
+                .as_str()
+                .is_some_and(|text| !text.is_empty())
+        );
         assert!(["error", "warning", "note"].contains(&result["level"].as_str().unwrap()));
         for location in result["locations"].as_array().into_iter().flatten() {
             if let Some(region) = location["physicalLocation"].get("region") {
@@ -104,16 +126,27 @@ fn sarif_has_what_the_standard_requires() {
         }
     }
     let first = &results[0];
-    assert_eq!(first["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "work.c");
-    assert_eq!(first["relatedLocations"][0]["physicalLocation"]["region"]["startColumn"], 9);
-    assert_eq!(first["relatedLocations"][0]["logicalLocations"][0]["fullyQualifiedName"], "main");
+    assert_eq!(
+        first["locations"][0]["physicalLocation"]["artifactLocation"]["uri"],
+        "work.c"
+    );
+    assert_eq!(
+        first["relatedLocations"][0]["physicalLocation"]["region"]["startColumn"],
+        9
+    );
+    assert_eq!(
+        first["relatedLocations"][0]["logicalLocations"][0]["fullyQualifiedName"],
+        "main"
+    );
 }
 
 #[test]
 fn a_race_in_a_loop_is_one_finding_with_a_count() {
     let files = Files::new();
     // Variables differ from turn to turn, the two lines do not.
-    let turns = (0..1000).map(|turn| format!("T1 w v{turn} @a.c:1; T2 w v{turn} @b.c:2\nT2 w u{turn} @b.c:2; T1 w u{turn} @a.c:1\n"));
+    let turns = (0..1000).map(|turn| {
+        format!("T1 w v{turn} @a.c:1; T2 w v{turn} @b.c:2\nT2 w u{turn} @b.c:2; T1 w u{turn} @a.c:1\n")
+    });
     let trace = files.file("t.txt", turns.collect::<String>());
     let report = deadheat(&["analyze", "--format", "json", &trace]).json();
     assert_eq!(report["summary"]["races"], 1);
@@ -124,10 +157,25 @@ fn a_race_in_a_loop_is_one_finding_with_a_count() {
 #[test]
 fn without_program_locations_each_variable_is_a_finding() {
     let files = Files::new();
-    let trace = files.file("t.txt", "T1 w x; T2 w x; T1 w y; T2 w y; T1 w x; T1 w a[1]; T2 w a[1]; T1 w a[2]; T2 w a[2]");
+    let trace = files.file(
+        "t.txt",
+        "T1 w x; T2 w x; T1 w y; T2 w y; T1 w x; T1 w a[1]; T2 w a[1]; T1 w a[2]; T2 w a[2]",
+    );
     let report = deadheat(&["analyze", "--format", "json", &trace]).json();
-    let found: Vec<_> = report["races"].as_array().unwrap().iter().map(|race| (&race["location"]["name"], &race["count"])).collect();
-    assert_eq!(found, [(&json!("x"), &json!(2)), (&json!("y"), &json!(1)), (&json!("a[1]"), &json!(2))]);
+    let found: Vec<_> = report["races"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|race| (&race["location"]["name"], &race["count"]))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (&json!("x"), &json!(2)),
+            (&json!("y"), &json!(1)),
+            (&json!("a[1]"), &json!(2))
+        ]
+    );
 }
 
 #[test]
@@ -147,8 +195,15 @@ fn a_thread_number_used_twice_is_not_given_a_wrong_origin() {
 #[test]
 fn names_cannot_drive_the_terminal() {
     let files = Files::new();
-    let trace = files.file("t.txt", "T1 w \"x\u{1b}[2J\" @\"a\u{7}.c\":1(\"f\u{9b}\"); T2 w \"x\u{1b}[2J\" @b.c:2");
+    let trace = files.file(
+        "t.txt",
+        "T1 w \"x\u{1b}[2J\" @\"a\u{7}.c\":1(\"f\u{9b}\"); T2 w \"x\u{1b}[2J\" @b.c:2",
+    );
     let run = deadheat(&["analyze", &trace]);
     assert_eq!(run.status, 66);
-    assert!(!run.stderr.contains(|c: char| c.is_control() && c != '\n'), "{:?}", run.stderr);
+    assert!(
+        !run.stderr.contains(|c: char| c.is_control() && c != '\n'),
+        "{:?}",
+        run.stderr
+    );
 }
