@@ -12,7 +12,7 @@
 
 use crate::elements::element_wise;
 use crate::hb::{HbThread, happens_before};
-use crate::history::{Accesses, Class, Last};
+use crate::history::{Accesses, Class};
 use deadheat_event::{Access, AccessKind, Detector, Prior, RaceKind, Slot, Stats};
 
 /// The DJIT+ detector.
@@ -24,41 +24,29 @@ pub struct Djit {
 /// The access history of a location: the last frame of each thread, for each class of access.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
-    classes: [Accesses; 4],
+    accesses: Accesses,
 }
 
 impl Location {
     /// Whether the access is the first of its kind in the thread's frame.
     pub fn is_first(&self, thread: &HbThread, class: Class) -> bool {
-        let logged = |kind| self.classes[Class { kind, ..class }.index()].has(thread);
+        let logged = |kind| self.accesses.has(Class { kind, ..class }, thread);
         !(logged(AccessKind::Write) || class.kind == AccessKind::Read && logged(AccessKind::Read))
     }
 
     /// An earlier conflicting access that is unordered with what the thread does now.
     pub fn check(&self, thread: &HbThread, class: Class) -> Option<Prior> {
-        Class::ALL
-            .into_iter()
-            .filter(|other| other.conflicts(class))
-            .find_map(|other| {
-                self.classes[other.index()]
-                    .unordered(thread)
-                    .map(|last| other.prior(last))
-            })
+        self.accesses.unordered(thread, |other| other.conflicts(class))
     }
 
     /// Logs the access.
     pub fn log(&mut self, thread: &HbThread, class: Class, access: &Access) {
-        let last = Last {
-            slot: thread.slot(),
-            time: thread.time(),
-            site: access.site,
-        };
-        self.classes[class.index()].put(last);
+        self.accesses.put(class, thread.epoch(), access.site);
     }
 
     /// Heap bytes.
     pub fn bytes(&self) -> usize {
-        self.classes.iter().map(Accesses::bytes).sum()
+        self.accesses.bytes()
     }
 }
 

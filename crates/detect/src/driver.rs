@@ -94,7 +94,7 @@ impl<D: Detector> Driver<D> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn memory_access(
         &mut self,
         at: At,
@@ -135,7 +135,8 @@ impl<D: Detector> Driver<D> {
         });
     }
 
-    #[inline]
+    // Always inlined, so that the kind of access is a constant in the detector's fast path.
+    #[inline(always)]
     fn plain_access(
         &mut self,
         at: At,
@@ -164,9 +165,30 @@ impl<D: Detector> Driver<D> {
             stats.filtered += 1;
             return;
         }
+        if let Some(location) = memory.exact(addr, size) {
+            if let Some((kind, prior)) = detector.access(thread, location, &access) {
+                findings.memory(kind, addr, size, access, prior);
+                self.report(at, found);
+            }
+        } else {
+            self.split_access(at, addr, size, access, found);
+        }
+    }
+
+    /// An access to several locations, or to a part of one.
+    #[cold]
+    fn split_access(&mut self, at: At, addr: Addr, size: u32, access: Access, found: &mut dyn FnMut(Race)) {
+        let Driver {
+            detector,
+            threads,
+            memory,
+            findings,
+            ..
+        } = self;
+        let thread = &mut threads.get_mut(at.me).state;
         memory.access(addr, size, |location, addr, size| {
             if let Some((kind, prior)) = detector.access(thread, location, &access) {
-                findings.memory(kind, addr, size, &access, prior);
+                findings.memory(kind, addr, size, access, prior);
             }
         });
         if !self.findings.0.is_empty() {
@@ -397,6 +419,7 @@ impl<D: Detector> Driver<D> {
         *self.arrays.get(id) = array;
     }
 
+    #[cold]
     fn report(&mut self, at: At, found: &mut dyn FnMut(Race)) {
         let thread = self.threads.get_mut(at.me);
         let (id, locks) = (thread.id, thread.locks());
@@ -508,7 +531,7 @@ struct Finding {
 impl Findings {
     /// Neighbouring cells that race with one earlier access are one finding.
     #[cold]
-    fn memory(&mut self, kind: RaceKind, addr: Addr, size: u32, access: &Access, prior: Option<Prior>) {
+    fn memory(&mut self, kind: RaceKind, addr: Addr, size: u32, access: Access, prior: Option<Prior>) {
         if let Some(last) = self.0.last_mut()
             && let Place::Memory {
                 addr: start,
@@ -522,7 +545,7 @@ impl Findings {
             self.0.push(Finding {
                 kind,
                 place: Place::Memory { addr, size },
-                access: *access,
+                access,
                 prior,
             });
         }

@@ -13,7 +13,7 @@
 use crate::clock::Epoch;
 use crate::elements::element_wise;
 use crate::hb::{HbThread, happens_before};
-use crate::history::{Accesses, Class, Last};
+use crate::history::{Accesses, Class};
 use deadheat_event::{Access, AccessKind, Detector, Prior, RaceKind, SiteId, Slot, Stats};
 
 /// The FastTrack detector.
@@ -35,19 +35,12 @@ pub struct Location {
     read: Epoch,
     write_site: SiteId,
     read_site: SiteId,
-    more: Option<Box<More>>,
+    /// What does not fit into two epochs: plain reads that are not ordered among themselves, and each thread's last
+    /// atomic load and store.
+    more: Accesses,
 }
 
 const _: () = assert!(size_of::<Location>() == 32, "half a cache line");
-
-/// What does not fit into two epochs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct More {
-    /// Plain reads that are not ordered among themselves.
-    reads: Accesses,
-    loads: Accesses,
-    stores: Accesses,
-}
 
 const READ: Class = Class {
     kind: AccessKind::Read,
@@ -57,10 +50,6 @@ const WRITE: Class = Class {
     kind: AccessKind::Write,
     atomic: false,
 };
-const LOAD: Class = Class {
-    kind: AccessKind::Read,
-    atomic: true,
-};
 const STORE: Class = Class {
     kind: AccessKind::Write,
     atomic: true,
@@ -69,32 +58,50 @@ const STORE: Class = Class {
 impl FastTrack {
     fn read(&mut self, thread: &HbThread, location: &mut Location, site: SiteId) -> Option<Prior> {
         let now = thread.epoch();
+        if !location.more.is_empty() {
+            return self.read_shared(thread, location, site);
+        }
         self.race_checks += 1;
         let race = location.write_unordered(thread);
-        let Some(more) = &mut location.more else {
-            if thread.knows(location.read) {
-                (location.read, location.read_site) = (now, site);
-            } else {
-                self.inflations += 1;
-                let more = location.more.insert(Box::default());
-                more.reads.put(last(location.read, location.read_site));
-                more.reads.put(last(now, site));
-                location.read = Epoch::NEVER;
+        if thread.knows(location.read) {
+            (location.read, location.read_site) = (now, site);
+        } else {
+            self.inflate(location, now, site);
+        }
+        race
+    }
+
+    /// A read of a location with atomic accesses or unordered reads.
+    fn read_shared(&mut self, thread: &HbThread, location: &mut Location, site: SiteId) -> Option<Prior> {
+        let now = thread.epoch();
+        let shared = match location.more.find(READ, now.slot()) {
+            Some(mine) if mine.time() == now.time() => {
+                self.same_epoch_reads += 1;
+                return None;
             }
-            return race;
+            Some(_) => true,
+            None => location.more.any(READ),
         };
-        let race = race.or_else(|| more.stores.unordered(thread).map(|l| STORE.prior(l)));
-        if !more.reads.is_empty() {
-            more.reads.put(last(now, site));
+        self.race_checks += 1;
+        let race = location
+            .write_unordered(thread)
+            .or_else(|| location.more.unordered(thread, |class| class == STORE));
+        if shared {
+            location.more.put(READ, now, site);
         } else if thread.knows(location.read) {
             (location.read, location.read_site) = (now, site);
         } else {
-            self.inflations += 1;
-            more.reads.put(last(location.read, location.read_site));
-            more.reads.put(last(now, site));
-            location.read = Epoch::NEVER;
+            self.inflate(location, now, site);
         }
         race
+    }
+
+    #[cold]
+    fn inflate(&mut self, location: &mut Location, now: Epoch, site: SiteId) {
+        self.inflations += 1;
+        location.more.put(READ, location.read, location.read_site);
+        location.more.put(READ, now, site);
+        location.read = Epoch::NEVER;
     }
 
     fn write(&mut self, thread: &HbThread, location: &mut Location, site: SiteId) -> Option<Prior> {
@@ -102,10 +109,9 @@ impl FastTrack {
         let mut race = location
             .write_unordered(thread)
             .or_else(|| location.read_unordered(thread));
-        if let Some(more) = location.more.take() {
-            race = race
-                .or_else(|| more.loads.unordered(thread).map(|l| LOAD.prior(l)))
-                .or_else(|| more.stores.unordered(thread).map(|l| STORE.prior(l)));
+        if !location.more.is_empty() {
+            race = race.or_else(|| location.more.unordered(thread, |_| true));
+            location.more = Accesses::default();
         }
         (location.write, location.write_site) = (thread.epoch(), site);
         location.read = Epoch::NEVER;
@@ -117,15 +123,11 @@ impl FastTrack {
         self.race_checks += 1;
         let mut race = location.write_unordered(thread);
         if access.kind == AccessKind::Write {
-            race = race.or_else(|| location.read_unordered(thread));
+            race = race
+                .or_else(|| location.read_unordered(thread))
+                .or_else(|| location.more.unordered(thread, |class| class == READ));
         }
-        let more = location.more.get_or_insert_default();
-        let accesses = if access.kind == AccessKind::Read {
-            &mut more.loads
-        } else {
-            &mut more.stores
-        };
-        accesses.put(last(thread.epoch(), access.site));
+        location.more.put(Class::of(access), thread.epoch(), access.site);
         race
     }
 }
@@ -133,24 +135,12 @@ impl FastTrack {
 impl Location {
     #[inline]
     fn write_unordered(&self, thread: &HbThread) -> Option<Prior> {
-        (!thread.knows(self.write)).then(|| WRITE.prior(&last(self.write, self.write_site)))
+        (!thread.knows(self.write)).then(|| WRITE.prior(self.write, self.write_site))
     }
 
     #[inline]
     fn read_unordered(&self, thread: &HbThread) -> Option<Prior> {
-        if !thread.knows(self.read) {
-            return Some(READ.prior(&last(self.read, self.read_site)));
-        }
-        let more = self.more.as_ref()?;
-        more.reads.unordered(thread).map(|l| READ.prior(l))
-    }
-}
-
-fn last(epoch: Epoch, site: SiteId) -> Last {
-    Last {
-        slot: epoch.slot(),
-        time: epoch.time(),
-        site,
+        (!thread.knows(self.read)).then(|| READ.prior(self.read, self.read_site))
     }
 }
 
@@ -191,9 +181,7 @@ impl Detector for FastTrack {
     }
 
     fn location_bytes(&self, location: &Location) -> usize {
-        location.more.as_ref().map_or(0, |more| {
-            size_of::<More>() + more.reads.bytes() + more.loads.bytes() + more.stores.bytes()
-        })
+        location.more.bytes()
     }
 
     fn stats(&self) -> Stats {

@@ -1,61 +1,9 @@
 //! The last access of each thread to a location, by class of access.
 
+use crate::clock::Epoch;
 use crate::hb::HbThread;
 use deadheat_event::{Access, AccessKind, Prior, SiteId, Slot};
-
-/// The last access of one thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Last {
-    /// Who.
-    pub slot: Slot,
-    /// Where in the program.
-    pub site: SiteId,
-    /// The thread's time then.
-    pub time: u64,
-}
-
-/// The last access of each thread that made one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Accesses(Vec<Last>);
-
-impl Accesses {
-    /// Whether `thread` has been here in its present time.
-    #[inline]
-    pub fn has(&self, thread: &HbThread) -> bool {
-        self.0
-            .iter()
-            .any(|last| last.slot == thread.slot() && last.time == thread.time())
-    }
-
-    /// An access that is not ordered before `thread`'s present time.
-    #[inline]
-    pub fn unordered(&self, thread: &HbThread) -> Option<&Last> {
-        self.0.iter().find(|last| last.time > thread.get(last.slot))
-    }
-
-    /// Remembers an access as the last one of its thread.
-    pub fn put(&mut self, access: Last) {
-        match self.0.iter_mut().find(|last| last.slot == access.slot) {
-            Some(last) => *last = access,
-            None => self.0.push(access),
-        }
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Forgets them all, memory too.
-    pub fn clear(&mut self) {
-        self.0 = Vec::new();
-    }
-
-    /// Heap bytes.
-    pub fn bytes(&self) -> usize {
-        self.0.capacity() * size_of::<Last>()
-    }
-}
+use thin_vec::ThinVec;
 
 /// A class of accesses. Two accesses conflict by their classes alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +36,7 @@ impl Class {
     ];
 
     /// The class of an access.
+    #[inline]
     pub fn of(access: &Access) -> Class {
         Class {
             kind: access.kind,
@@ -96,23 +45,104 @@ impl Class {
     }
 
     /// A number from 0 to 3.
+    #[inline]
     pub fn index(self) -> usize {
         usize::from(self.kind == AccessKind::Write) + 2 * usize::from(self.atomic)
     }
 
     /// Whether accesses of the two classes can race: one writes, and not both are atomic.
+    #[inline]
     pub fn conflicts(self, other: Class) -> bool {
         (self.kind == AccessKind::Write || other.kind == AccessKind::Write) && !(self.atomic && other.atomic)
     }
 
     /// An access of this class as the earlier side of a race.
-    pub fn prior(self, last: &Last) -> Prior {
+    pub fn prior(self, epoch: Epoch, site: SiteId) -> Prior {
         Prior {
-            slot: last.slot,
-            timestamp: last.time,
+            slot: epoch.slot(),
+            timestamp: epoch.time(),
             kind: self.kind,
             atomic: self.atomic,
-            site: last.site,
+            site,
         }
+    }
+}
+
+/// The last access of one class by one thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Last {
+    epoch: Epoch,
+    site: SiteId,
+    class: Class,
+}
+
+impl Last {
+    /// The thread's time at the access.
+    #[inline]
+    pub fn time(&self) -> u64 {
+        self.epoch.time()
+    }
+}
+
+const _: () = assert!(size_of::<Last>() == 16);
+
+/// The last access of each class by each thread that made one. One word while there are none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Accesses(ThinVec<Last>);
+
+impl Accesses {
+    /// Whether there is none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether there is one of a class.
+    pub fn any(&self, class: Class) -> bool {
+        self.0.iter().any(|last| last.class == class)
+    }
+
+    /// The last access of a class by a thread.
+    #[inline]
+    pub fn find(&self, class: Class, slot: Slot) -> Option<&Last> {
+        self.0
+            .iter()
+            .find(|last| last.epoch.slot() == slot && last.class == class)
+    }
+
+    /// Whether `thread` has made an access of a class in its present time.
+    #[inline]
+    pub fn has(&self, class: Class, thread: &HbThread) -> bool {
+        self.0
+            .iter()
+            .any(|last| last.epoch == thread.epoch() && last.class == class)
+    }
+
+    /// An access of the given classes that is not ordered before what `thread` does now.
+    #[inline]
+    pub fn unordered(&self, thread: &HbThread, classes: impl Fn(Class) -> bool) -> Option<Prior> {
+        let last = self
+            .0
+            .iter()
+            .find(|last| classes(last.class) && !thread.knows(last.epoch))?;
+        Some(last.class.prior(last.epoch, last.site))
+    }
+
+    /// Remembers an access as the last of its class and thread.
+    pub fn put(&mut self, class: Class, epoch: Epoch, site: SiteId) {
+        let new = Last { epoch, site, class };
+        match self
+            .0
+            .iter_mut()
+            .find(|last| last.epoch.slot() == epoch.slot() && last.class == class)
+        {
+            Some(last) => *last = new,
+            None => self.0.push(new),
+        }
+    }
+
+    /// Heap bytes.
+    pub fn bytes(&self) -> usize {
+        self.0.capacity() * size_of::<Last>()
     }
 }

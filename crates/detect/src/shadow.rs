@@ -19,17 +19,21 @@ pub struct Shadow<L> {
     pages: Vec<Page<L>>,
     /// Places in `pages` that are free again.
     free: Vec<u32>,
-    /// The page last looked up and its place: accesses cluster.
-    last: (u64, u32),
+    /// Pages looked up lately with their places, by the low bits of the page number: accesses cluster.
+    recent: Box<[(u64, u32)]>,
 }
+
+const RECENT: usize = 1024;
+const NO_PAGE: (u64, u32) = (u64::MAX, 0);
 
 #[derive(Debug)]
 struct Page<L> {
     /// One cell for the whole page, or `1 << spread` for each granule.
-    cells: Vec<L>,
+    cells: Box<[L]>,
     spread: u8,
-    /// How far each granule is refined: log2 of its cells, at most `spread`.
-    refined: [u8; GRANULES],
+    /// How far each granule is refined: log2 of its cells, at most `spread`. `None` if all are as far as that, which
+    /// spares the common access a look.
+    refined: Option<Box<[u8; GRANULES]>>,
 }
 
 impl<L> Default for Shadow<L> {
@@ -38,37 +42,26 @@ impl<L> Default for Shadow<L> {
             index: FxHashMap::default(),
             pages: Vec::new(),
             free: Vec::new(),
-            last: (u64::MAX, 0),
+            recent: vec![NO_PAGE; RECENT].into(),
         }
     }
 }
 
 impl<L: Default + Clone> Shadow<L> {
-    /// Calls `visit(state, address, size)` for each cell of the bytes at `addr`, which wrap at the end of memory.
-    #[inline]
-    pub fn access(&mut self, addr: Addr, size: u32, mut visit: impl FnMut(&mut L, Addr, u32)) {
+    /// The state of exactly these bytes, if they are one cell: the common case.
+    #[inline(always)]
+    pub fn exact(&mut self, addr: Addr, size: u32) -> Option<&mut L> {
         let page = addr.0 / PAGE;
-        let offset = (addr.0 % PAGE) as usize;
-        if u64::from(size) <= GRANULE {
-            let place = if page == self.last.0 {
-                self.last.1
-            } else {
-                self.look_up(page)
-            };
-            let found = &mut self.pages[place as usize];
-            if let Some(cell) = found.exact(offset, size) {
-                visit(cell, addr, size);
-                return;
-            }
-        }
-        self.access_pieces(addr, size, &mut visit);
+        let (recent, place) = self.recent[page as usize % RECENT];
+        let place = if recent == page { place } else { self.look_up(page) };
+        self.pages[place as usize].exact((addr.0 % PAGE) as usize, size)
     }
 
-    #[cold]
-    fn access_pieces(&mut self, addr: Addr, size: u32, visit: &mut impl FnMut(&mut L, Addr, u32)) {
+    /// Calls `visit(state, address, size)` for each cell of the bytes at `addr`, which wrap at the end of memory.
+    pub fn access(&mut self, addr: Addr, size: u32, mut visit: impl FnMut(&mut L, Addr, u32)) {
         for (page, from, to) in pieces(addr, size) {
             let place = self.look_up(page);
-            self.pages[place as usize].visit(page * PAGE, from, to, visit);
+            self.pages[place as usize].visit(page * PAGE, from, to, &mut visit);
         }
     }
 
@@ -83,7 +76,7 @@ impl<L: Default + Clone> Shadow<L> {
                 *found = Page::new();
                 self.index.remove(&page);
                 self.free.push(place);
-                self.last = (u64::MAX, 0);
+                self.recent[page as usize % RECENT] = NO_PAGE;
             } else {
                 found.visit(page * PAGE, from, to, &mut |cell, _, _| *cell = L::default());
             }
@@ -102,7 +95,7 @@ impl<L: Default + Clone> Shadow<L> {
                 place
             }
         };
-        self.last = (page, place);
+        self.recent[page as usize % RECENT] = (page, place);
         place
     }
 
@@ -113,11 +106,7 @@ impl<L: Default + Clone> Shadow<L> {
 
     /// Bytes of pages and index, without what states own.
     pub fn bytes(&self) -> usize {
-        let cells: usize = self
-            .pages
-            .iter()
-            .map(|p| p.cells.capacity() * size_of::<L>())
-            .sum();
+        let cells: usize = self.pages.iter().map(|p| p.cells.len() * size_of::<L>()).sum();
         cells + self.pages.capacity() * size_of::<Page<L>>() + self.index.capacity() * size_of::<(u64, u32)>()
     }
 }
@@ -142,9 +131,9 @@ fn pieces(addr: Addr, size: u32) -> impl Iterator<Item = (u64, usize, usize)> {
 impl<L: Default + Clone> Page<L> {
     fn new() -> Page<L> {
         Page {
-            cells: vec![L::default()],
+            cells: Box::new([L::default()]),
             spread: 0,
-            refined: [0; GRANULES],
+            refined: None,
         }
     }
 
@@ -152,20 +141,30 @@ impl<L: Default + Clone> Page<L> {
         self.cells.len() == 1
     }
 
-    /// The one cell that is exactly the bytes `offset..offset + size`, if there is one.
     #[inline]
+    fn refined(&self, granule: usize) -> u8 {
+        self.refined
+            .as_ref()
+            .map_or(self.spread, |refined| refined[granule])
+    }
+
+    /// Where the cell is that starts at byte `within` of a granule.
+    #[inline]
+    fn place(&self, granule: usize, within: usize) -> usize {
+        (granule << self.spread) + (within << self.spread) / GRANULE as usize
+    }
+
+    /// The one cell that is exactly the bytes `offset..offset + size`, if there is one.
+    #[inline(always)]
     fn exact(&mut self, offset: usize, size: u32) -> Option<&mut L> {
-        if self.is_whole() {
-            return None;
-        }
         let granule = offset / GRANULE as usize;
         let within = offset % GRANULE as usize;
-        let refined = self.refined[granule];
-        if GRANULE as usize >> refined != size as usize || !within.is_multiple_of(size as usize) {
+        let cell = GRANULE as usize >> self.refined(granule);
+        if cell != size as usize || within & (cell - 1) != 0 || self.is_whole() {
             return None;
         }
-        self.cells
-            .get_mut((granule << self.spread) + (within << self.spread) / GRANULE as usize)
+        let place = self.place(granule, within);
+        self.cells.get_mut(place)
     }
 
     /// Calls `visit` for each cell of the bytes `from..to`, which it refines first if they are parts of cells.
@@ -181,19 +180,19 @@ impl<L: Default + Clone> Page<L> {
                 return visit(&mut self.cells[0], Addr(base), PAGE as u32);
             }
             let state = self.cells[0].clone();
-            self.cells = vec![state; GRANULES];
+            self.cells = vec![state; GRANULES].into();
         }
         for granule in from / GRANULE as usize..to.div_ceil(GRANULE as usize) {
             let start = granule * GRANULE as usize;
             let (lo, hi) = (from.max(start) - start, to.min(start + GRANULE as usize) - start);
-            // The smallest power of two that both ends are multiples of is the largest cell that parts them.
+            // The largest power of two that both ends are multiples of is the largest cell that parts them.
             let needed = GRANULE.trailing_zeros() - (lo | hi | GRANULE as usize).trailing_zeros();
             self.refine(granule, needed as u8);
-            let cell = GRANULE as usize >> self.refined[granule];
+            let cell = GRANULE as usize >> self.refined(granule);
             for within in (lo..hi).step_by(cell) {
-                let index = (granule << self.spread) + (within << self.spread) / GRANULE as usize;
+                let place = self.place(granule, within);
                 visit(
-                    &mut self.cells[index],
+                    &mut self.cells[place],
                     Addr(base + (start + within) as u64),
                     cell as u32,
                 );
@@ -202,18 +201,19 @@ impl<L: Default + Clone> Page<L> {
     }
 
     fn refine(&mut self, granule: usize, to: u8) {
-        let from = self.refined[granule];
+        let from = self.refined(granule);
         if to <= from {
             return;
         }
-        if to > self.spread {
-            let (old, new) = (self.spread, to);
-            let mut cells = vec![L::default(); GRANULES << new];
+        let old = self.spread;
+        let refined = self.refined.get_or_insert_with(|| Box::new([old; GRANULES]));
+        if to > old {
+            let mut cells = vec![L::default(); GRANULES << to];
             for (i, cell) in std::mem::take(&mut self.cells).into_iter().enumerate() {
-                cells[i << (new - old)] = cell;
+                cells[i << (to - old)] = cell;
             }
-            self.cells = cells;
-            self.spread = new;
+            self.cells = cells.into();
+            self.spread = to;
         }
         let first = granule << self.spread;
         let step = 1 << (self.spread - to);
@@ -223,13 +223,16 @@ impl<L: Default + Clone> Page<L> {
                 self.cells[first + i] = self.cells[first + i / old_step * old_step].clone();
             }
         }
-        self.refined[granule] = to;
+        refined[granule] = to;
+        if refined.iter().all(|r| *r == self.spread) {
+            self.refined = None;
+        }
     }
 
     fn states(&self) -> impl Iterator<Item = &L> {
         let granules = if self.is_whole() { 0 } else { GRANULES };
         let parts = (0..granules).flat_map(move |granule| {
-            let step = 1 << (self.spread - self.refined[granule]);
+            let step = 1 << (self.spread - self.refined(granule));
             (0..1 << self.spread)
                 .step_by(step)
                 .map(move |i| &self.cells[(granule << self.spread) + i])

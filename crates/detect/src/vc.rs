@@ -9,10 +9,10 @@
 //! Guarantee: reports exactly the accesses that race with an earlier one (not only the first for each location), each
 //! with one of its earlier partners.
 
-use crate::clock::VectorClock;
+use crate::clock::{Epoch, VectorClock};
 use crate::elements::element_wise;
 use crate::hb::{HbThread, happens_before};
-use crate::history::{Class, Last};
+use crate::history::Class;
 use deadheat_event::{Access, Detector, Prior, RaceKind, SiteId, Slot, Stats};
 
 /// The plain vector clock detector.
@@ -59,7 +59,9 @@ impl Detector for Vc {
             };
             self.stats.clock_ops += 1;
             if race.is_none() && !clocked.clock.le(&now) {
-                race = clocked.unordered(&now).map(|last| other.prior(&last));
+                race = clocked
+                    .unordered(&now)
+                    .map(|(epoch, site)| other.prior(epoch, site));
             }
         }
         let clocked = location.classes[class.index()].get_or_insert_with(|| {
@@ -93,12 +95,8 @@ impl Clocked {
         self.sites[slot.index()] = site;
     }
 
-    fn unordered(&self, now: &VectorClock) -> Option<Last> {
+    fn unordered(&self, now: &VectorClock) -> Option<(Epoch, SiteId)> {
         let (slot, time) = self.clock.iter().find(|(slot, time)| *time > now.get(*slot))?;
-        Some(Last {
-            slot,
-            time,
-            site: self.sites[slot.index()],
-        })
+        Some((Epoch::new(slot, time), self.sites[slot.index()]))
     }
 }
