@@ -79,6 +79,8 @@ pub(super) struct World<'c> {
     config: &'c Config,
     actions: Vec<Action>,
     alive: BTreeMap<ThreadId, Thread>,
+    /// Threads that the trace has mentioned: only these can be joined.
+    seen: BTreeSet<ThreadId>,
     /// Ended, and nobody has joined it.
     ended: BTreeSet<ThreadId>,
     /// Numbers free to be used again.
@@ -114,6 +116,7 @@ impl<'c> World<'c> {
             config,
             actions: actions(config),
             alive: (0..roots).map(|n| (ThreadId(n), Thread::default())).collect(),
+            seen: BTreeSet::new(),
             ended: BTreeSet::new(),
             reusable: BTreeSet::new(),
             next_thread: roots,
@@ -141,6 +144,10 @@ impl<'c> World<'c> {
             line,
             ..Site::default()
         });
+        self.seen.insert(thread);
+        if let Op::Fork { child } = op {
+            self.seen.insert(child);
+        }
         self.events.push(Event { thread, site, op });
     }
 
@@ -436,15 +443,16 @@ impl<'c> World<'c> {
 
     /// Waits for an ended thread, or makes another one end first.
     fn join(&mut self, thread: ThreadId, object: u8, detail: u8) {
-        let child = match nth(self.ended.iter(), object) {
+        let child = match nth(self.ended.intersection(&self.seen), object) {
             Some(child) if detail & 1 == 0 => child,
             _ => {
                 let others = self
                     .alive
-                    .iter()
-                    .filter(|(other, _)| **other != thread)
-                    .map(|(other, _)| other);
-                let Some(child) = nth(others, object) else { return };
+                    .keys()
+                    .filter(|other| **other != thread && self.seen.contains(other));
+                let Some(child) = nth(others, object) else {
+                    return;
+                };
                 if !self.end(child, detail) {
                     return;
                 }
