@@ -78,7 +78,7 @@ impl Recent {
     pub(super) fn put(&mut self, access: &Access, time: u64, since: u64, resets: &Resets) {
         if self.entries.is_empty() {
             self.entries = vec![VACANT; SMALLEST];
-        } else if self.crowded > self.entries.len() / 4 && self.entries.len() < self.limit {
+        } else if self.crowded > self.entries.len() / 8 && self.entries.len() < self.limit {
             self.grow();
         }
         let entry = Entry {
@@ -114,24 +114,27 @@ impl Recent {
         }
     }
 
+    /// Fibonacci hashing: neighbours are spread evenly.
     #[inline]
     fn slot(&self, anchor: u64, class: u8) -> usize {
-        let mixed = (anchor ^ (u64::from(class) << 61)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        (mixed >> 32) as usize & (self.entries.len() - 1)
+        let mixed = anchor
+            .wrapping_add(u64::from(class) << 40)
+            .wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (mixed >> (64 - self.entries.len().trailing_zeros())) as usize
     }
 }
 
 /// Where an access with the same first byte or element is found.
 fn exact(place: Place) -> u64 {
     match place {
-        Place::Memory { addr, .. } => addr.0,
-        Place::Array { array, indices } => wide(array) ^ indices.first().rotate_left(8).wrapping_add(1),
+        Place::Memory { addr, .. } => addr.0.rotate_right(3),
+        Place::Array { array, indices } => wide(array).wrapping_add(1).wrapping_add(indices.first()),
     }
 }
 
 /// Where the last range of an array is found.
 fn wide(array: ArrayId) -> u64 {
-    (1 << 60) | u64::from(array.0).rotate_left(28)
+    (u64::from(array.0) + 1).wrapping_mul(0xD6E8_FEB8_6659_FD93)
 }
 
 fn contains(outer: Place, inner: Place) -> bool {

@@ -198,7 +198,7 @@ impl<D: Detector> Detector for Tree<D> {
             SyncOp::Acquire(lock, mode) => thread.held.push((lock, mode)),
             SyncOp::Release(lock, _) => thread.release(lock),
             SyncOp::Leave(_) | SyncOp::Receive(_) | SyncOp::Touch(true) => {
-                self.receive(thread, object.message)
+                self.receive(thread, object.message);
             }
             SyncOp::Load(order) => {
                 if order.acquires() {
