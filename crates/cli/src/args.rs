@@ -1,8 +1,8 @@
 //! Every option, defined once: help and error messages come from here.
 
 use crate::term::Color;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use crate::traces::shares;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use deadheat_detect::select::{DetectorName, FilterName};
 use deadheat_trace::generate::{Config, Pattern, Shares};

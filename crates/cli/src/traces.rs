@@ -64,7 +64,9 @@ pub fn open(path: &Path) -> Result<Box<dyn Source>> {
 fn explain(error: deadheat_trace::Error, path: &Path) -> anyhow::Error {
     use deadheat_trace::Error;
     let what = match &error {
-        Error::Io { source, .. } if source.kind() == io::ErrorKind::NotFound && path.extension().is_none() => {
+        Error::Io { source, .. }
+            if source.kind() == io::ErrorKind::NotFound && path.extension().is_none() =>
+        {
             "cannot open the trace (traces end in .dht, .std, .rr or .txt)".to_owned()
         }
         Error::Io { .. } | Error::UnknownFormat { .. } => "cannot open the trace".to_owned(),
@@ -168,7 +170,12 @@ fn validate(file: &Path, stats: bool, term: Term) -> Result<()> {
         }
         Ok(true)
     })?;
-    writeln!(io::stdout().lock(), "{}: well-formed, {} events", file.display(), thousands(events))?;
+    writeln!(
+        io::stdout().lock(),
+        "{}: well-formed, {} events",
+        file.display(),
+        thousands(events)
+    )?;
     print_stats(stats, &meter, events);
     Ok(())
 }

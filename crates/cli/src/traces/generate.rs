@@ -55,7 +55,9 @@ fn config(args: &Generate) -> Config {
 pub fn shares(text: &str) -> Result<Shares, String> {
     let mut shares = Shares::default();
     for part in text.split(',').filter(|part| !part.is_empty()) {
-        let (name, value) = part.split_once('=').ok_or_else(|| format!("expected NAME=N, found `{part}`"))?;
+        let (name, value) = part
+            .split_once('=')
+            .ok_or_else(|| format!("expected NAME=N, found `{part}`"))?;
         let value = value.parse().map_err(|_| format!("`{value}` is no number"))?;
         let share = match name {
             "local" => &mut shares.local,
@@ -76,7 +78,8 @@ pub fn shares(text: &str) -> Result<Shares, String> {
     Ok(shares)
 }
 
-const SHARES: &str = "local, locks, rwlocks, atomics, fences, messages, barriers, heap, arrays, calls and forks";
+const SHARES: &str =
+    "local, locks, rwlocks, atomics, fences, messages, barriers, heap, arrays, calls and forks";
 
 #[cfg(test)]
 mod tests {
@@ -85,7 +88,10 @@ mod tests {
     #[test]
     fn shares_are_set_by_name() {
         let changed = shares("locks=7,barriers=0").unwrap();
-        assert_eq!((changed.locks, changed.barriers, changed.local), (7, 0, Shares::default().local));
+        assert_eq!(
+            (changed.locks, changed.barriers, changed.local),
+            (7, 0, Shares::default().local)
+        );
         for (wrong, part) in [("x=1", "rwlocks"), ("locks", "NAME=N"), ("locks=-1", "number")] {
             assert!(shares(wrong).unwrap_err().contains(part), "{wrong}");
         }

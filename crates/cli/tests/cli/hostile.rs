@@ -3,7 +3,12 @@
 use crate::harness::{Files, TWO_RACES, deadheat, deadheat_reading};
 
 /// Commands that read a trace.
-const READERS: [&[&str]; 4] = [&["analyze"], &["trace", "info"], &["trace", "cat"], &["trace", "validate"]];
+const READERS: [&[&str]; 4] = [
+    &["analyze"],
+    &["trace", "info"],
+    &["trace", "cat"],
+    &["trace", "validate"],
+];
 
 fn with<'a>(command: &[&'a str], file: &'a str) -> Vec<&'a str> {
     command.iter().copied().chain([file]).collect()

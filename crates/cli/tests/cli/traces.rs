@@ -124,14 +124,35 @@ fn all_trace_commands_have_stats() {
 #[test]
 fn a_generated_trace_is_well_formed_and_has_the_races_asked_for() {
     let files = Files::new();
-    for (name, pattern) in [("m.dht", "mixed"), ("s.txt", "sweep"), ("p.dht", "phases"), ("l.std", "multiset")] {
+    for (name, pattern) in [
+        ("m.dht", "mixed"),
+        ("s.txt", "sweep"),
+        ("p.dht", "phases"),
+        ("l.std", "multiset"),
+    ] {
         for races in ["0", "3"] {
             let out = files.path(name);
-            let generate = ["trace", "generate", "--pattern", pattern, "--events", "20000", "--races", races, "-o", &out];
+            let generate = [
+                "trace",
+                "generate",
+                "--pattern",
+                pattern,
+                "--events",
+                "20000",
+                "--races",
+                races,
+                "-o",
+                &out,
+            ];
             let run = deadheat(&generate);
             assert_eq!((run.status, run.stderr.as_str()), (0, ""), "{pattern}");
             let valid = deadheat(&["trace", "validate", &out]);
-            assert_eq!(valid.stdout, format!("{out}: well-formed, 20,000 events\n"), "{}", valid.stderr);
+            assert_eq!(
+                valid.stdout,
+                format!("{out}: well-formed, 20,000 events\n"),
+                "{}",
+                valid.stderr
+            );
             let report = deadheat(&["analyze", "--format", "json", &out]).json();
             assert_eq!(report["summary"]["races"] == 0, races == "0", "{pattern}");
         }
@@ -143,7 +164,9 @@ fn the_same_seed_gives_the_same_trace() {
     let files = Files::new();
     let generate = |name: &str, seed: &str| {
         let out = files.path(name);
-        deadheat(&["trace", "generate", "--seed", seed, "--events", "5000", "-o", &out]);
+        deadheat(&[
+            "trace", "generate", "--seed", seed, "--events", "5000", "-o", &out,
+        ]);
         std::fs::read(out).unwrap()
     };
     assert_eq!(generate("a.dht", "1"), generate("b.dht", "1"));
@@ -152,7 +175,8 @@ fn the_same_seed_gives_the_same_trace() {
 
 #[test]
 fn wrong_generator_options_are_answered_with_the_right_ones() {
-    let generate = |option: &str, value: &str| deadheat(&["trace", "generate", option, value, "-o", "/nowhere/t.dht"]);
+    let generate =
+        |option: &str, value: &str| deadheat(&["trace", "generate", option, value, "-o", "/nowhere/t.dht"]);
     generate("--pattern", "x").fails_with(&["mixed", "sharedspot", "phases"]);
     generate("--shares", "x=1").fails_with(&["rwlocks"]);
     generate("--threads", "0").fails_with(&["1..=65536"]);
