@@ -43,6 +43,9 @@ pub fn run(args: &Analyze, term: Term) -> Result<ExitCode> {
         report.summary.partial = true;
         term.warn(&format!("{}: {truncation}", args.trace.display()));
     }
+    if stats.events == 0 {
+        term.warn(&format!("{}: there are no events in it", args.trace.display()));
+    }
     if !args.stats {
         report.summary.stats.clear();
     }

@@ -32,10 +32,23 @@ fn main() -> ExitCode {
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             let style = term.error();
-            say(&format!("deadheat: {style}error{style:#}: {error:#}"));
+            say(&format!("deadheat: {style}error{style:#}: {}", explained(&error)));
             ExitCode::from(USAGE)
         }
     }
+}
+
+/// The error and its causes. Some errors print their cause themselves: it is not said twice.
+fn explained(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
 }
 
 fn is_broken_pipe(error: &anyhow::Error) -> bool {

@@ -17,11 +17,23 @@ fn a_race_gives_66_and_is_counted_on_the_last_line() {
 #[test]
 fn no_race_gives_0_and_only_the_last_line() {
     let files = Files::new();
-    for trace in [NO_RACE, "", "# nothing\n"] {
+    let run = deadheat(&["analyze", &files.file("t.txt", NO_RACE)]);
+    assert_eq!(
+        (run.status, run.stderr.as_str()),
+        (0, "deadheat: no data races\n")
+    );
+}
+
+#[test]
+fn a_trace_without_events_is_no_proof_of_anything() {
+    let files = Files::new();
+    for trace in ["", "# nothing\n"] {
         let run = deadheat(&["analyze", &files.file("t.txt", trace)]);
-        assert_eq!(
-            (run.status, run.stderr.as_str()),
-            (0, "deadheat: no data races\n")
+        assert_eq!((run.status, run.last_line()), (0, "deadheat: no data races"));
+        assert!(
+            run.stderr.contains("warning") && run.stderr.contains("no events"),
+            "{}",
+            run.stderr
         );
     }
 }

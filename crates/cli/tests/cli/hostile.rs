@@ -114,9 +114,12 @@ fn noise_is_no_trace() {
     let noise: Vec<u8> = (0..100_000_u32)
         .map(|n| (n.wrapping_mul(2_654_435_761) >> 13) as u8)
         .collect();
-    for name in ["noise.dht", "noise.std", "noise.rr", "noise.txt"] {
+    for name in ["noise.dht", "noise.std", "noise.txt"] {
         deadheat(&["analyze", &files.file(name, &noise)]).fails_with(&[name]);
     }
+    // RoadRunner's events stand between other output, so lines that are none are passed over.
+    let run = deadheat(&["analyze", &files.file("noise.rr", &noise)]);
+    assert!(run.stderr.contains("warning") && run.stderr.contains("no events"), "{}", run.stderr);
 }
 
 #[test]
@@ -145,8 +148,6 @@ fn output_that_cannot_be_written_is_said_before_the_analysis() {
     for output in ["/nowhere/report.json", "/"] {
         let run = deadheat(&["analyze", "--format", "json", "--output", output, &trace]);
         run.fails_with(&["cannot write", output]);
-        deadheat(&["trace", "convert", &trace, "-o", &format!("{output}/t.dht")])
-            .fails_with(&["cannot write"]);
     }
     deadheat(&["trace", "convert", &trace, "-o", "/nowhere/t.dht"]).fails_with(&["cannot write", "/nowhere"]);
     if std::path::Path::new("/dev/full").exists() {
