@@ -119,7 +119,11 @@ fn noise_is_no_trace() {
     }
     // RoadRunner's events stand between other output, so lines that are none are passed over.
     let run = deadheat(&["analyze", &files.file("noise.rr", &noise)]);
-    assert!(run.stderr.contains("warning") && run.stderr.contains("no events"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("warning") && run.stderr.contains("no events"),
+        "{}",
+        run.stderr
+    );
 }
 
 #[test]
