@@ -25,7 +25,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "deadheat-detect",
         own: &["deadheat-event"],
-        outside: &["hashbrown", "rustc-hash"],
+        outside: &["hashbrown", "rustc-hash", "thin-vec"],
     },
     Rule {
         name: "deadheat-trace",
