@@ -104,7 +104,7 @@ impl<D: Detector> Driver<D> {
         atomic: bool,
         found: &mut dyn FnMut(Race),
     ) {
-        if !self.objects.is_empty() && self.objects.contain(addr, size) {
+        if self.objects.may_contain(addr, size) && self.objects.contain(addr, size) {
             return self.touching_access(at, addr, size, kind, atomic, found);
         }
         self.plain_access(at, addr, size, kind, atomic, found);

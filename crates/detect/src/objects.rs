@@ -6,21 +6,30 @@ use std::collections::BTreeMap;
 /// Synchronisation states of the objects that calls have reached so far.
 pub struct Objects<S> {
     by_addr: BTreeMap<u64, (u64, S)>,
+    /// A bit for each line of memory, by its number modulo [`LINES`]: 0 if no object has a byte there. Every access asks.
+    lines: Box<[u64]>,
 }
+
+const LINE: u64 = 64;
+const LINES: u64 = 1 << 16;
 
 impl<S> Default for Objects<S> {
     fn default() -> Self {
         Objects {
             by_addr: BTreeMap::new(),
+            lines: vec![0; LINES as usize / 64].into(),
         }
     }
 }
 
 impl<S: Default> Objects<S> {
-    /// Whether no call has reached anything: the common case, asked at every access.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.by_addr.is_empty()
+    /// Whether the access may touch an object: asked at every access, so it may err on the side of yes.
+    #[inline(always)]
+    pub fn may_contain(&self, addr: Addr, size: u32) -> bool {
+        let line = addr.0 / LINE;
+        let here = self.lines[(line % LINES / 64) as usize] >> (line % 64) & 1 == 1;
+        // An access across lines is rare, and then a look costs little.
+        here || addr.0 % LINE + u64::from(size) > LINE && !self.by_addr.is_empty()
     }
 
     /// Whether a call has reached the object before.
@@ -31,7 +40,14 @@ impl<S: Default> Objects<S> {
     /// The state of an object that a call reaches. If it is seen with several sizes, the largest counts.
     pub fn reach(&mut self, object: Object) -> &mut S {
         let (size, state) = self.by_addr.entry(object.addr.0).or_default();
-        *size = (*size).max(u64::from(object.size));
+        if *size < u64::from(object.size) {
+            *size = u64::from(object.size);
+            let first = object.addr.0 / LINE;
+            let last = last_byte(object.addr, object.size) / LINE;
+            for line in first..=last.min(first + LINES) {
+                self.lines[(line % LINES / 64) as usize] |= 1 << (line % 64);
+            }
+        }
         state
     }
 
