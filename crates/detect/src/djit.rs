@@ -39,6 +39,11 @@ impl Location {
         self.accesses.unordered(thread, |other| other.conflicts(class))
     }
 
+    /// The last accesses of all slots that conflict with one of `class`, ordered or not.
+    pub fn conflicting(&self, class: Class) -> impl Iterator<Item = Prior> {
+        self.accesses.of(move |other| other.conflicts(class))
+    }
+
     /// Logs the access.
     pub fn log(&mut self, thread: &HbThread, class: Class, access: &Access) {
         self.accesses.put(class, thread.epoch(), access.site);

@@ -128,6 +128,14 @@ impl Accesses {
         Some(last.class.prior(last.epoch, last.site))
     }
 
+    /// All accesses of the given classes, ordered or not.
+    pub fn of(&self, classes: impl Fn(Class) -> bool) -> impl Iterator<Item = Prior> {
+        self.0
+            .iter()
+            .filter(move |last| classes(last.class))
+            .map(|last| last.class.prior(last.epoch, last.site))
+    }
+
     /// Remembers an access as the last of its class and thread.
     pub fn put(&mut self, class: Class, epoch: Epoch, site: SiteId) {
         let new = Last { epoch, site, class };
