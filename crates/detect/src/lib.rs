@@ -5,6 +5,7 @@
 
 pub mod baseline;
 pub mod clock;
+pub mod compress;
 pub mod djit;
 mod driver;
 mod elements;
