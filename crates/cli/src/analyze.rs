@@ -1,6 +1,6 @@
 //! `deadheat analyze`: any detector, any layers, on a trace.
 
-use crate::args::{Analyze, ReportFormat};
+use crate::args::{Analyze, ReportFormat, Switch};
 use crate::files::{self, Output};
 use crate::meter::{Meter, Table, thousands};
 use crate::progress::Progress;
@@ -31,12 +31,13 @@ pub fn run(args: &Analyze, term: Term) -> Result<ExitCode> {
     let choice = Choice {
         detector: args.detector,
         filter: args.filter,
+        compress: args.compress == Switch::On,
     };
     if let Some(caveat) = choice.caveat() {
         term.warn(&caveat);
     }
     let meter = Meter::start();
-    let mut run = Run::new(args, &choice, &judge);
+    let mut run = Run::new(args, &choice, &judge)?;
     run.all(&mut *source, args)?;
     let (mut report, stats) = run.report(source.tables(), &meter);
     if let Some(truncation) = source.truncation() {
@@ -120,15 +121,15 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(args: &Analyze, choice: &Choice, judge: &'a Judge<'a>) -> Run<'a> {
-        Run {
-            analysis: select::analysis(choice),
+    fn new(args: &Analyze, choice: &Choice, judge: &'a Judge<'a>) -> Result<Run<'a>> {
+        Ok(Run {
+            analysis: select::analysis(choice)?,
             collector: Collector::new(),
             judge,
             detector: choice.to_string(),
             again: again(args),
             halted: false,
-        }
+        })
     }
 
     fn labels(&self) -> Labels<'_> {
@@ -322,6 +323,9 @@ fn again(args: &Analyze) -> String {
     }
     if args.filter != FilterName::default() {
         words.push(format!("--filter {}", args.filter));
+    }
+    if args.compress == Switch::On {
+        words.push("--compress on".to_owned());
     }
     words.push("--only {id}".to_owned());
     words.push(quote(&args.trace.to_string_lossy()));

@@ -67,6 +67,10 @@ pub struct Analyze {
     #[arg(long, value_name = "NAME", default_value = FilterName::default().as_str(), value_parser = filters())]
     pub filter: FilterName,
 
+    /// Share states between array elements that are accessed alike (exact detectors only)
+    #[arg(long, value_enum, value_name = "SWITCH", default_value_t)]
+    pub compress: Switch,
+
     /// What to write: text on stderr, or JSON or SARIF 2.1.0 on stdout
     #[arg(
         long,
@@ -122,10 +126,21 @@ Examples:
   deadheat analyze --format json run.dht > known.json     keep what is known today ...
   deadheat analyze --baseline known.json run2.dht         ... and report only what is new
   deadheat analyze --suppressions tsan.supp run.dht       a suppressions file made for TSan
+  deadheat analyze --detector multirace run.dht           races, and violations of the locking discipline
   deadheat analyze --detector vc --stats -q run.dht       what the algorithm counts
 
 The last line on stderr is `deadheat: no data races` or `deadheat: N data races`; what suppressions and the
 baseline left out is counted behind it.";
+
+/// On or off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// Do
+    On,
+    /// Do not
+    #[default]
+    Off,
+}
 
 /// Ways to write the report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]

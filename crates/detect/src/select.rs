@@ -4,8 +4,9 @@
 //! costs nothing for each event. A new detector is one line in the table below, a new filter one line in its table and one
 //! arm in [`filtered`].
 
+use crate::compress::Compress;
 use crate::filter::{Span, Tree, TreeStrict};
-use crate::{Analysis, Driver, baseline, djit, fasttrack, vc};
+use crate::{Analysis, Driver, baseline, djit, eraser, fasttrack, lockset, multirace, vc};
 use deadheat_event::Detector;
 use std::fmt;
 use std::str::FromStr;
@@ -17,10 +18,24 @@ pub struct Choice {
     pub detector: DetectorName,
     /// The filter in front of it.
     pub filter: FilterName,
+    /// Whether states of array elements are compressed.
+    pub compress: bool,
 }
 
+/// Layers and a detector that do not go together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Incompatible(String);
+
+impl fmt::Display for Incompatible {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Incompatible {}
+
 /// Builds the analysis.
-pub fn analysis(choice: &Choice) -> Box<dyn Analysis> {
+pub fn analysis(choice: &Choice) -> Result<Box<dyn Analysis>, Incompatible> {
     choice.detector.build(choice)
 }
 
@@ -40,8 +55,8 @@ impl Choice {
                 "--filter {filter} can lose findings of --detector {detector}; it is lossless for exact detectors only"
             )),
             FilterName::Tree => Some(format!(
-                "--filter {filter} can lose races of --detector {detector}; --filter tree-strict does not lose those \
-                 of exact detectors"
+                "--filter {filter} can lose findings of --detector {detector}; --filter tree-strict does not lose \
+                 those of exact detectors"
             )),
         }
     }
@@ -61,6 +76,9 @@ impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.filter != FilterName::None {
             write!(f, "{} ▷ ", self.filter)?;
+        }
+        if self.compress {
+            write!(f, "compress ▷ ")?;
         }
         write!(f, "{}", self.detector)
     }
@@ -141,18 +159,18 @@ macro_rules! named {
     };
 }
 
-/// The table of detectors: variant, name, description, how to make one.
+/// The table of detectors: variant, name, description, which layers it may have, how to make one.
 macro_rules! detectors {
-    ($($variant:ident $name:literal $about:literal => $make:expr),* $(,)?) => {
+    ($($variant:ident $name:literal $about:literal => $layers:ident($make:expr)),* $(,)?) => {
         named! {
             /// A detector.
             DetectorName { $($variant $name $about),* }
         }
 
         impl DetectorName {
-            fn build(self, choice: &Choice) -> Box<dyn Analysis> {
+            fn build(self, choice: &Choice) -> Result<Box<dyn Analysis>, Incompatible> {
                 match self {
-                    $(DetectorName::$variant => filtered(choice, $make),)*
+                    $(DetectorName::$variant => $layers(choice, $make),)*
                 }
             }
         }
@@ -160,11 +178,16 @@ macro_rules! detectors {
 }
 
 detectors! {
-    FastTrack "fasttrack" "epochs; exact, and the fastest" => fasttrack::FastTrack::default(),
-    Vc "vc" "plain vector clocks; exact" => vc::Vc::default(),
-    Djit "djit" "DJIT+: vector clocks and time frames; exact" => djit::Djit::default(),
-    Count "count" "checks nothing: counts what reaches a detector" => baseline::Count::default(),
-    Empty "empty" "checks nothing: the cost of reading and looking up" => baseline::Empty,
+    FastTrack "fasttrack" "epochs; exact, and the fastest" => layered(fasttrack::FastTrack::default()),
+    Vc "vc" "plain vector clocks; exact" => layered(vc::Vc::default()),
+    Djit "djit" "DJIT+: vector clocks and time frames; exact" => layered(djit::Djit::default()),
+    Eraser "eraser" "Eraser's locking discipline" => uncompressed(eraser::Eraser::default()),
+    LockSet "lockset" "MultiRace's locking discipline, with time frames and barriers"
+        => uncompressed(lockset::LockSet::default()),
+    MultiRace "multirace" "djit and lockset together: races, and ranked violations of the discipline"
+        => uncompressed(multirace::MultiRace::default()),
+    Count "count" "checks nothing: counts what reaches a detector" => layered(baseline::Count::default()),
+    Empty "empty" "checks nothing: the cost of reading and looking up" => layered(baseline::Empty),
 }
 
 named! {
@@ -172,9 +195,35 @@ named! {
     FilterName {
         None "none" "check every access",
         Span "span" "drop what repeats an access of the same span; loses no racing location of exact detectors",
-        Tree "tree" "TREE as published: keeps pairs of sites without a common lock; can lose races of all detectors here",
+        Tree "tree" "TREE as published: keeps pairs of sites without a common lock; can lose findings of all detectors here",
         TreeStrict "tree-strict" "also across critical sections; loses no racing location of exact detectors",
     }
+}
+
+/// For detectors whose location states can be compared, as the compression must.
+fn layered<D>(choice: &Choice, detector: D) -> Result<Box<dyn Analysis>, Incompatible>
+where
+    D: Detector<Location: PartialEq> + 'static,
+{
+    Ok(match choice.compress {
+        true => filtered(choice, Compress::new(detector)),
+        false => filtered(choice, detector),
+    })
+}
+
+/// For detectors that do not go by happens-before: the compression's guarantee does not cover them.
+fn uncompressed<D>(choice: &Choice, detector: D) -> Result<Box<dyn Analysis>, Incompatible>
+where
+    D: Detector + 'static,
+{
+    if choice.compress {
+        let message = format!(
+            "--compress on does not go with --detector {}; it needs one that goes by happens-before, as fasttrack does",
+            choice.detector
+        );
+        return Err(Incompatible(message));
+    }
+    Ok(filtered(choice, detector))
 }
 
 fn filtered<D: Detector + 'static>(choice: &Choice, detector: D) -> Box<dyn Analysis> {
@@ -207,15 +256,29 @@ mod tests {
     }
 
     #[test]
-    fn every_choice_analyses_a_trace() {
-        let (events, tables) = deadheat_trace::parse("T1 w x; T2 w x; T1 w a[0..9]").unwrap();
+    fn every_choice_analyses_a_trace_or_says_why_not() {
+        let (events, tables) = deadheat_trace::parse("T1 w x; T2 w x; T1 w a[0..9]; T2 w a[5]").unwrap();
         for &detector in DetectorName::ALL {
             for &filter in FilterName::ALL {
-                let choice = Choice { detector, filter };
-                let mut analysis = analysis(&choice);
-                analysis.process(&events, &tables, &mut |_| {});
-                analysis.finish(&mut |_| {});
-                assert_eq!(analysis.stats().events, 3, "{choice}");
+                for compress in [false, true] {
+                    let choice = Choice {
+                        detector,
+                        filter,
+                        compress,
+                    };
+                    let mut races = 0;
+                    match analysis(&choice) {
+                        Ok(mut analysis) => {
+                            analysis.process(&events, &tables, &mut |_| races += 1);
+                            analysis.finish(&mut |_| races += 1);
+                            assert_eq!(analysis.stats().events, 4, "{choice}");
+                            assert!(!detector.is_exact() || races == 2, "{choice}: {races}");
+                        }
+                        Err(error) => {
+                            assert!(compress && !detector.is_exact(), "{choice}: {error}");
+                        }
+                    }
+                }
             }
         }
     }

@@ -50,6 +50,7 @@ fn the_exit_status_of_a_race_can_be_chosen() {
 
 /// What the design promises for each name. `count` and `empty` look for nothing and say so.
 const EXACT: [&str; 3] = ["fasttrack", "vc", "djit"];
+const DISCIPLINE: [&str; 3] = ["eraser", "lockset", "multirace"];
 const BASELINES: [&str; 2] = ["count", "empty"];
 
 #[test]
@@ -58,10 +59,84 @@ fn exact_detectors_report_the_same_races() {
     let trace = files.file("t.txt", TWO_RACES);
     for detector in EXACT {
         for filter in ["none", "span", "tree-strict"] {
-            let run = deadheat(&["analyze", "--detector", detector, "--filter", filter, &trace]);
-            assert_eq!(run.last_line(), "deadheat: 2 data races", "{detector} {filter}");
-            assert!(!run.stderr.contains("warning"), "{}", run.stderr);
+            for compress in ["on", "off"] {
+                let layers = ["--filter", filter, "--compress", compress, &trace];
+                let run = deadheat(&[&["analyze", "--detector", detector], layers.as_slice()].concat());
+                assert_eq!(
+                    run.last_line(),
+                    "deadheat: 2 data races",
+                    "{detector} {filter} {compress}"
+                );
+                assert!(!run.stderr.contains("warning"), "{}", run.stderr);
+            }
         }
+    }
+}
+
+/// Handed over by a message: no race, but no lock either.
+const HANDED_OVER: &str =
+    "T1 w x @a.c:1(give); T1 send c; T2 recv c; T2 w x @b.c:2(take); T1 recv d; T2 w x @b.c:3(take)\n";
+
+#[test]
+fn a_violation_of_the_discipline_counts_but_is_not_called_confirmed() {
+    let files = Files::new();
+    let trace = files.file("t.txt", HANDED_OVER);
+    for detector in DISCIPLINE {
+        let run = deadheat(&["analyze", "--detector", detector, &trace]);
+        assert_eq!(
+            (run.status, run.last_line()),
+            (66, "deadheat: 1 data race, unconfirmed (locking discipline)"),
+            "{detector}"
+        );
+        assert!(
+            run.stderr.contains("locking discipline violation on x"),
+            "{}",
+            run.stderr
+        );
+        assert!(!run.stderr.contains("data race on"), "{}", run.stderr);
+        let report = deadheat(&["analyze", "--detector", detector, "--format", "json", &trace]).json();
+        assert_eq!(report["races"][0]["confirmed"], false);
+        assert!(report["races"][0]["rank"].is_string());
+        assert_eq!(report["summary"]["unconfirmed"], 1);
+        let sarif = deadheat(&["analyze", "--detector", detector, "--format", "sarif", &trace]).json();
+        assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "locking-discipline");
+    }
+    assert_eq!(deadheat(&["analyze", &trace]).status, 0);
+}
+
+#[test]
+fn multirace_confirms_what_happens_before_confirms() {
+    let files = Files::new();
+    let trace = files.file("t.txt", format!("{TWO_RACES}{HANDED_OVER}"));
+    let report = deadheat(&["analyze", "--detector", "multirace", "--format", "json", &trace]).json();
+    let confirmed: Vec<bool> = report["races"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|race| race["confirmed"] == true)
+        .collect();
+    assert!(
+        confirmed.iter().filter(|confirmed| **confirmed).count() >= 2,
+        "{report}"
+    );
+    assert!(
+        confirmed.is_sorted_by(|a, b| a >= b),
+        "confirmed ones come first: {report}"
+    );
+}
+
+#[test]
+fn layers_that_do_not_go_with_a_detector_are_refused_or_warned_about() {
+    let files = Files::new();
+    let trace = files.file("t.txt", TWO_RACES);
+    for detector in DISCIPLINE {
+        deadheat(&["analyze", "--detector", detector, "--compress", "on", &trace]).fails_with(&[
+            "--compress",
+            detector,
+            "fasttrack",
+        ]);
+        let run = deadheat(&["analyze", "--detector", detector, "--filter", "span", &trace]);
+        assert!(run.stderr.contains("warning: --filter span"), "{}", run.stderr);
     }
 }
 
@@ -86,7 +161,7 @@ fn a_filter_that_can_lose_races_says_so() {
 
 #[test]
 fn a_wrong_value_is_answered_with_the_right_ones() {
-    let names: Vec<&str> = EXACT.into_iter().chain(BASELINES).collect();
+    let names: Vec<&str> = EXACT.into_iter().chain(DISCIPLINE).chain(BASELINES).collect();
     deadheat(&["analyze", "--detector", "fastrack", "x"]).fails_with(&names);
     deadheat(&["analyze", "--filter", "x", "x"]).fails_with(&["none", "span", "tree", "tree-strict"]);
     deadheat(&["analyze", "--format", "x", "x"]).fails_with(&["text", "json", "sarif"]);
@@ -193,7 +268,16 @@ fn what_is_no_report_is_no_baseline() {
 fn every_finding_prints_a_command_that_shows_it_alone() {
     let files = Files::new();
     let trace = files.file("t r.txt", TWO_RACES);
-    let run = deadheat(&["analyze", "--detector", "djit", "--filter", "span", &trace]);
+    let run = deadheat(&[
+        "analyze",
+        "--detector",
+        "djit",
+        "--filter",
+        "span",
+        "--compress",
+        "on",
+        &trace,
+    ]);
     let commands: Vec<&str> = run
         .stderr
         .lines()

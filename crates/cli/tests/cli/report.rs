@@ -35,6 +35,17 @@ fn the_text_report_is_as_blessed() {
 }
 
 #[test]
+fn the_report_of_a_discipline_violation_is_as_blessed() {
+    let files = Files::new();
+    let trace = files.file(
+        "t.txt",
+        "T1 w x @a.c:1(give); T1 send c; T2 recv c; T2 w x @b.c:2(take)",
+    );
+    let run = deadheat(&["analyze", "--detector", "multirace", &trace]);
+    insta::assert_snapshot!("discipline", settle(&files, &run.stderr));
+}
+
+#[test]
 fn the_coloured_report_is_as_blessed() {
     let files = Files::new();
     let run = deadheat(&[
