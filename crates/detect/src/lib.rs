@@ -22,6 +22,7 @@ pub mod multirace;
 mod objects;
 pub mod once;
 pub mod reference;
+pub mod select;
 pub mod shadow;
 mod threads;
 pub mod vc;
