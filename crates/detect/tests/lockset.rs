@@ -37,6 +37,9 @@ struct Seen {
     protecting: BTreeSet<Lock>,
 }
 
+/// A lock, how it was first taken, and how often.
+type Held = (SyncId, Mode, u32);
+
 enum Step {
     Access(Seen),
     /// The spot is new.
@@ -85,7 +88,7 @@ fn born(event: &Event) -> Vec<Spot> {
 fn steps(trace: &Trace) -> Vec<Step> {
     let threads: HashSet<ThreadId> = trace.events.iter().map(|event| event.thread).collect();
     let mut forks: HashMap<ThreadId, usize> = HashMap::new();
-    let mut held: HashMap<(ThreadId, usize), Vec<(SyncId, Mode, u32)>> = HashMap::new();
+    let mut held: HashMap<(ThreadId, usize), Vec<Held>> = HashMap::new();
     // Those who have entered the present round of a barrier; the first one to leave ends it.
     let mut gathered: HashMap<SyncId, HashSet<ThreadId>> = HashMap::new();
     let mut steps = Vec::new();

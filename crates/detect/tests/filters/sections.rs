@@ -28,17 +28,17 @@ fn steps() -> impl Strategy<Value = Vec<(u8, Step)>> {
         prop_oneof![Just(1u8), Just(2), Just(3), Just(1), Just(2), 0u8..4],
         prop::bool::weighted(0.2),
         0u8..4,
-        1u8..5,
+        1u8..4,
     );
     let step = prop_oneof![
         20 => section.prop_map(|(locks, shared, access, site)| Step::Section { locks, shared, access, site }),
         1 => Just(Step::Send),
         1 => Just(Step::Receive),
     ];
-    vec((0u8..3, step), 3..25)
+    vec((0u8..3, step), 3..40)
 }
 
-/// Traces in which every event has a site of its own (`unique`), or accesses share four sites.
+/// Traces in which every event has a site of its own (`unique`), or accesses share three sites.
 pub fn traces(unique: bool) -> impl Strategy<Value = Trace> {
     steps().prop_map(move |steps| {
         let mut text = String::new();
