@@ -164,23 +164,13 @@ fn refine_blocks(mode: &Mode, fp: Footprint, n: u64, budget: u64) -> Option<Mode
         return isolate(mode, fp, n);
     }
     let len = fp.len();
-    let parts = match mode {
-        Mode::Coarse => vec![],
-        Mode::Block(d) => {
-            if len > 1
-                && d.is_multiple_of(len)
-                && b.is_multiple_of(len)
-                && n.div_ceil(len) <= MAX_PARTS as u64
-            {
-                return Some(Mode::Block(len));
-            }
-            cuts_of_blocks(*d, n)
-        }
-        Mode::Split(cuts) => cuts.to_vec(),
+    let (parts, divides) = match mode {
+        Mode::Coarse => (vec![], true),
+        Mode::Block(d) => (cuts_of_blocks(*d, n), d.is_multiple_of(len)),
+        Mode::Split(cuts) => (cuts.to_vec(), false),
         Mode::Stride(_) | Mode::Fine => return None,
     };
-    let coarse = *mode == Mode::Coarse;
-    if coarse && len > 1 && b.is_multiple_of(len) && n.div_ceil(len) <= MAX_PARTS as u64 {
+    if divides && len > 1 && b.is_multiple_of(len) && n.div_ceil(len) <= MAX_PARTS as u64 {
         return Some(Mode::Block(len));
     }
     let cuts = with_cuts(parts, [b, e + 1], n);
