@@ -6,7 +6,7 @@
 //! million elements costs one check and one state.
 //!
 //! - [`footprint`]: ⟨b:e:k⟩ and ⊕; `pending`: those in flight.
-//! - [`mode`]: partitions, compatibility, transitions; [`array`]: states under a mode; `fine`: one state for each element.
+//! - [`mode`]: partitions, compatibility, transitions; [`array`](mod@array): states under a mode; `fine`: one state for each element.
 //! - `together`: what is committed as one; `weave`: program locations of elements that share a state.
 //! - `tuning`: when to compress again, when not to try.
 //!
