@@ -101,7 +101,7 @@ impl FastTrack {
         self.inflations += 1;
         location.more.put(READ, location.read, location.read_site);
         location.more.put(READ, now, site);
-        location.read = Epoch::NEVER;
+        (location.read, location.read_site) = (Epoch::NEVER, SiteId::default());
     }
 
     fn write(&mut self, thread: &HbThread, location: &mut Location, site: SiteId) -> Option<Prior> {
@@ -114,7 +114,8 @@ impl FastTrack {
             location.more = Accesses::default();
         }
         (location.write, location.write_site) = (thread.epoch(), site);
-        location.read = Epoch::NEVER;
+        // The site goes too: states that are equal in all that matters must compare equal to be merged.
+        (location.read, location.read_site) = (Epoch::NEVER, SiteId::default());
         race
     }
 

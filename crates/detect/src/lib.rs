@@ -5,12 +5,14 @@
 
 pub mod baseline;
 pub mod clock;
+pub mod compress;
 pub mod djit;
 mod driver;
 mod elements;
 pub mod eraser;
 pub mod fasttrack;
 pub mod filter;
+pub mod goldilocks;
 pub mod hb;
 pub mod history;
 mod keyed;
@@ -18,7 +20,9 @@ mod layer;
 pub mod lockset;
 pub mod multirace;
 mod objects;
+pub mod once;
 pub mod reference;
+pub mod select;
 pub mod shadow;
 mod threads;
 pub mod vc;

@@ -27,6 +27,14 @@ pub struct Location {
     classes: [Option<Box<Clocked>>; 4],
 }
 
+impl Location {
+    /// When each thread last accessed the location in this way: the papers' r and w.
+    pub fn clock(&self, class: Class) -> VectorClock {
+        let clocked = self.classes[class.index()].as_ref();
+        clocked.map_or_else(VectorClock::default, |clocked| clocked.clock.clone())
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Clocked {
     clock: VectorClock,

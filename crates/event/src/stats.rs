@@ -27,6 +27,8 @@ pub struct Stats {
     pub same_epoch_writes: u64,
     /// Race checks made on a shadow state.
     pub race_checks: u64,
+    /// Orderings that a Goldilocks short-circuit (same owner, same lock) showed without a lockset.
+    pub short_circuits: u64,
     /// Operations on whole vector clocks (join, copy, compare), or lockset rules applied.
     pub clock_ops: u64,
     /// Vector clocks or locksets allocated.
@@ -83,6 +85,7 @@ fields!(
     same_epoch_reads,
     same_epoch_writes,
     race_checks,
+    short_circuits,
     clock_ops,
     clock_allocs,
     shadow_states,

@@ -6,3 +6,4 @@ mod examples;
 mod figures;
 mod lossless;
 mod probe;
+mod sections;

@@ -137,7 +137,9 @@ impl Decoder {
                     lane.addr = addr;
                     at += usize::from(shape.len);
                     let (addr, size) = (Addr(addr), u32::from(shape.size));
-                    let op = if tag & 1 == 1 {
+                    slot.thread = ThreadId(lane.thread);
+                    slot.site = SiteId(site);
+                    slot.op = if tag & 1 == 1 {
                         Op::Write {
                             addr,
                             size,
@@ -149,11 +151,6 @@ impl Decoder {
                             size,
                             value: None,
                         }
-                    };
-                    *slot = Event {
-                        thread: ThreadId(lane.thread),
-                        site: SiteId(site),
-                        op,
                     };
                 } else if tag == OTHERS + 2 * opcode::SKIP {
                     at += 1;
@@ -169,7 +166,14 @@ impl Decoder {
                         at += 1;
                     }
                     let lane = &mut self.lanes[usize::from(lane_index)];
-                    *slot = other((tag - OTHERS) / 2, &self.raw, &mut at, lane, &mut self.successors)?;
+                    other(
+                        (tag - OTHERS) / 2,
+                        &self.raw,
+                        &mut at,
+                        lane,
+                        &mut self.successors,
+                        slot,
+                    )?;
                 }
                 break;
             }
@@ -204,13 +208,17 @@ fn u32_in(window: &[u8; WINDOW], at: u8) -> u32 {
 }
 
 /// Everything that is not a short access.
+///
+/// Every arm writes its event in place: built aside and then copied, events would stall on half-written words.
+#[inline(never)]
 fn other(
     code: u8,
     raw: &[u8],
     at: &mut usize,
     lane: &mut Lane,
     successors: &mut Successors,
-) -> Result<Event, Malformed> {
+    slot: &mut Event,
+) -> Result<(), Malformed> {
     const CUT: Malformed = "an event that is cut off";
     let old = lane.site;
     let site = match get(raw, at).ok_or(CUT)? {
@@ -224,43 +232,70 @@ fn other(
     };
     successors.set(old, site);
     lane.site = site;
+    slot.thread = ThreadId(lane.thread);
+    slot.site = SiteId(site);
     let byte = |at: &mut usize| {
         let byte = raw.get(*at).copied().ok_or(CUT);
         *at += 1;
         byte
     };
-    let op = match code {
+    match code {
         opcode::ACCESS => {
             let flags = byte(at)?;
             let addr = Addr(delta(raw, at, &mut lane.addr).ok_or(CUT)?);
             let size = get32(raw, at).ok_or(CUT)?;
             let value = value(flags & 2 != 0, raw, at)?;
             match flags {
-                0 | 2 => Op::Read { addr, size, value },
-                1 | 3 => Op::Write { addr, size, value },
+                0 | 2 => slot.op = Op::Read { addr, size, value },
+                1 | 3 => slot.op = Op::Write { addr, size, value },
                 _ => return Err("an access of unknown kind"),
             }
         }
-        opcode::ARRAY_READ | opcode::ARRAY_WRITE | opcode::ARRAY_READ_RANGE | opcode::ARRAY_WRITE_RANGE => {
+        opcode::ARRAY_READ => {
             let array = array(raw, at, lane)?;
-            let range = code == opcode::ARRAY_READ_RANGE || code == opcode::ARRAY_WRITE_RANGE;
-            let indices = indices(range, raw, at, lane)?;
-            match code {
-                opcode::ARRAY_READ | opcode::ARRAY_READ_RANGE => Op::ArrayRead { array, indices },
-                _ => Op::ArrayWrite { array, indices },
+            slot.op = Op::ArrayRead {
+                array,
+                indices: index(raw, at, lane)?,
+            };
+        }
+        opcode::ARRAY_WRITE => {
+            let array = array(raw, at, lane)?;
+            slot.op = Op::ArrayWrite {
+                array,
+                indices: index(raw, at, lane)?,
+            };
+        }
+        opcode::ARRAY_READ_RANGE => {
+            let array = array(raw, at, lane)?;
+            slot.op = Op::ArrayRead {
+                array,
+                indices: range(raw, at, lane)?,
+            };
+        }
+        opcode::ARRAY_WRITE_RANGE => {
+            let array = array(raw, at, lane)?;
+            slot.op = Op::ArrayWrite {
+                array,
+                indices: range(raw, at, lane)?,
+            };
+        }
+        opcode::ACQUIRE => {
+            slot.op = Op::Acquire {
+                lock: sync(raw, at, lane).ok_or(CUT)?,
+                mode: Mode::Exclusive,
+            };
+        }
+        opcode::ACQUIRE_SHARED => {
+            slot.op = Op::Acquire {
+                lock: sync(raw, at, lane).ok_or(CUT)?,
+                mode: Mode::Shared,
+            };
+        }
+        opcode::RELEASE => {
+            slot.op = Op::Release {
+                lock: sync(raw, at, lane).ok_or(CUT)?,
             }
         }
-        opcode::ACQUIRE => Op::Acquire {
-            lock: sync(raw, at, lane).ok_or(CUT)?,
-            mode: Mode::Exclusive,
-        },
-        opcode::ACQUIRE_SHARED => Op::Acquire {
-            lock: sync(raw, at, lane).ok_or(CUT)?,
-            mode: Mode::Shared,
-        },
-        opcode::RELEASE => Op::Release {
-            lock: sync(raw, at, lane).ok_or(CUT)?,
-        },
         opcode::ATOMIC => {
             let flags = byte(at)?;
             let op = ATOMIC_OPS.get(usize::from(flags & 3)).copied();
@@ -271,65 +306,83 @@ fn other(
             let addr = Addr(delta(raw, at, &mut lane.addr).ok_or(CUT)?);
             let size = get32(raw, at).ok_or(CUT)?;
             let value = value(flags & 32 != 0, raw, at)?;
-            Op::Atomic {
+            slot.op = Op::Atomic {
                 addr,
                 size,
                 op,
                 order,
                 value,
-            }
+            };
         }
         opcode::FENCE => {
             let order = ORDERS.get(usize::from(byte(at)?)).copied();
-            Op::Fence {
+            slot.op = Op::Fence {
                 order: order.ok_or("a fence of unknown ordering")?,
+            };
+        }
+        opcode::FORK => {
+            slot.op = Op::Fork {
+                child: ThreadId(get32(raw, at).ok_or(CUT)?),
             }
         }
-        opcode::FORK => Op::Fork {
-            child: ThreadId(get32(raw, at).ok_or(CUT)?),
-        },
-        opcode::JOIN => Op::Join {
-            child: ThreadId(get32(raw, at).ok_or(CUT)?),
-        },
-        opcode::BEGIN => Op::Begin,
-        opcode::END => Op::End,
-        opcode::BARRIER_ENTER => Op::BarrierEnter {
-            barrier: sync(raw, at, lane).ok_or(CUT)?,
-        },
-        opcode::BARRIER_LEAVE => Op::BarrierLeave {
-            barrier: sync(raw, at, lane).ok_or(CUT)?,
-        },
-        opcode::SEND => Op::Send {
-            channel: sync(raw, at, lane).ok_or(CUT)?,
-        },
-        opcode::RECEIVE => Op::Receive {
-            channel: sync(raw, at, lane).ok_or(CUT)?,
-        },
-        opcode::ALLOC | opcode::FREE => {
+        opcode::JOIN => {
+            slot.op = Op::Join {
+                child: ThreadId(get32(raw, at).ok_or(CUT)?),
+            }
+        }
+        opcode::BEGIN => slot.op = Op::Begin,
+        opcode::END => slot.op = Op::End,
+        opcode::BARRIER_ENTER => {
+            slot.op = Op::BarrierEnter {
+                barrier: sync(raw, at, lane).ok_or(CUT)?,
+            }
+        }
+        opcode::BARRIER_LEAVE => {
+            slot.op = Op::BarrierLeave {
+                barrier: sync(raw, at, lane).ok_or(CUT)?,
+            }
+        }
+        opcode::SEND => {
+            slot.op = Op::Send {
+                channel: sync(raw, at, lane).ok_or(CUT)?,
+            }
+        }
+        opcode::RECEIVE => {
+            slot.op = Op::Receive {
+                channel: sync(raw, at, lane).ok_or(CUT)?,
+            }
+        }
+        opcode::ALLOC => {
             let addr = Addr(delta(raw, at, &mut lane.addr).ok_or(CUT)?);
-            let size = get32(raw, at).ok_or(CUT)?;
-            if code == opcode::ALLOC {
-                Op::Alloc { addr, size }
-            } else {
-                Op::Free { addr, size }
-            }
+            slot.op = Op::Alloc {
+                addr,
+                size: get32(raw, at).ok_or(CUT)?,
+            };
         }
-        opcode::NEW_ARRAY => Op::NewArray {
-            array: array(raw, at, lane)?,
-            len: get(raw, at).ok_or(CUT)?,
-        },
-        opcode::CALL_BEGIN => Op::CallBegin {
-            function: NameId(get32(raw, at).ok_or(CUT)?),
-            objects: ObjectSetId(get32(raw, at).ok_or(CUT)?),
-        },
-        opcode::CALL_END => Op::CallEnd,
+        opcode::FREE => {
+            let addr = Addr(delta(raw, at, &mut lane.addr).ok_or(CUT)?);
+            slot.op = Op::Free {
+                addr,
+                size: get32(raw, at).ok_or(CUT)?,
+            };
+        }
+        opcode::NEW_ARRAY => {
+            slot.op = Op::NewArray {
+                array: array(raw, at, lane)?,
+                len: get(raw, at).ok_or(CUT)?,
+            };
+        }
+        opcode::CALL_BEGIN => {
+            let function = NameId(get32(raw, at).ok_or(CUT)?);
+            slot.op = Op::CallBegin {
+                function,
+                objects: ObjectSetId(get32(raw, at).ok_or(CUT)?),
+            };
+        }
+        opcode::CALL_END => slot.op = Op::CallEnd,
         _ => return Err("an event of unknown kind"),
-    };
-    Ok(Event {
-        thread: ThreadId(lane.thread),
-        site: SiteId(site),
-        op,
-    })
+    }
+    Ok(())
 }
 
 #[inline]
@@ -351,6 +404,7 @@ fn value(present: bool, raw: &[u8], at: &mut usize) -> Result<Option<u64>, Malfo
     }
 }
 
+#[inline]
 fn array(raw: &[u8], at: &mut usize, lane: &mut Lane) -> Result<ArrayId, Malformed> {
     let change = unzigzag(get(raw, at).ok_or("an array that is cut off")?);
     let array = i64::from(lane.array)
@@ -360,14 +414,17 @@ fn array(raw: &[u8], at: &mut usize, lane: &mut Lane) -> Result<ArrayId, Malform
     Ok(ArrayId(lane.array))
 }
 
-fn indices(range: bool, raw: &[u8], at: &mut usize, lane: &mut Lane) -> Result<Indices, Malformed> {
-    const CUT: Malformed = "an index that is cut off";
-    let first = delta(raw, at, &mut lane.index).ok_or(CUT)?;
-    if !range {
-        return Ok(Indices::one(first));
-    }
-    let steps = get(raw, at).ok_or(CUT)?;
-    let stride = get32(raw, at).ok_or(CUT)?;
+const CUT_INDEX: Malformed = "an index that is cut off";
+
+#[inline]
+fn index(raw: &[u8], at: &mut usize, lane: &mut Lane) -> Result<Indices, Malformed> {
+    delta(raw, at, &mut lane.index).map(Indices::one).ok_or(CUT_INDEX)
+}
+
+fn range(raw: &[u8], at: &mut usize, lane: &mut Lane) -> Result<Indices, Malformed> {
+    let first = delta(raw, at, &mut lane.index).ok_or(CUT_INDEX)?;
+    let steps = get(raw, at).ok_or(CUT_INDEX)?;
+    let stride = get32(raw, at).ok_or(CUT_INDEX)?;
     let last = steps
         .checked_mul(u64::from(stride))
         .and_then(|span| first.checked_add(span));

@@ -17,11 +17,60 @@ pub fn read<R: Read>(input: R, total: Option<u64>) -> impl Source + use<R> {
 #[derive(Default)]
 struct Scanner {
     interner: Interner,
-    threads: FxHashMap<Box<[u8]>, ThreadId>,
+    threads: Names<ThreadId>,
     named_threads: u32,
-    variables: FxHashMap<Box<[u8]>, Addr>,
-    locks: FxHashMap<Box<[u8]>, SyncId>,
+    variables: Names<Addr>,
+    locks: Names<SyncId>,
     sites: FxHashMap<i32, SiteId>,
+}
+
+/// What names of one kind stand for. Short names are kept inside the table: following a pointer for each would cost a
+/// cache miss more, and most of the time goes into these.
+struct Names<I> {
+    short: FxHashMap<u128, I>,
+    long: FxHashMap<Box<[u8]>, I>,
+}
+
+impl<I> Default for Names<I> {
+    fn default() -> Names<I> {
+        Names {
+            short: FxHashMap::default(),
+            long: FxHashMap::default(),
+        }
+    }
+}
+
+/// A name of up to 15 bytes and its length as a number.
+#[inline]
+fn short(name: &[u8]) -> Option<u128> {
+    let mut bytes = [0; 16];
+    bytes
+        .get_mut(..name.len())
+        .filter(|_| name.len() < 16)?
+        .copy_from_slice(name);
+    bytes[15] = name.len() as u8;
+    Some(u128::from_le_bytes(bytes))
+}
+
+impl<I: Copy> Names<I> {
+    #[inline]
+    fn get(&self, name: &[u8]) -> Option<I> {
+        match short(name) {
+            Some(key) => self.short.get(&key).copied(),
+            None => self.long.get(name).copied(),
+        }
+    }
+
+    fn insert(&mut self, name: &[u8], id: I) {
+        match short(name) {
+            Some(key) => drop(self.short.insert(key, id)),
+            None => drop(self.long.insert(name.into(), id)),
+        }
+    }
+
+    fn len(&self) -> u64 {
+        (self.short.len() + self.long.len()) as u64
+    }
 }
 
 impl Grammar for Scanner {
@@ -164,7 +213,7 @@ impl Scanner {
 
     #[inline]
     fn thread(&mut self, name: &[u8]) -> Result<ThreadId, String> {
-        if let Some(&thread) = self.threads.get(name) {
+        if let Some(thread) = self.threads.get(name) {
             return Ok(thread);
         }
         let id = self.name(name)?;
@@ -178,31 +227,31 @@ impl Scanner {
                 ThreadId(thread)
             }
         };
-        self.threads.insert(name.into(), thread);
+        self.threads.insert(name, thread);
         self.interner.tables_mut().threads.insert(thread, id);
         Ok(thread)
     }
 
     #[inline]
     fn variable(&mut self, name: &[u8]) -> Result<Addr, String> {
-        if let Some(&addr) = self.variables.get(name) {
+        if let Some(addr) = self.variables.get(name) {
             return Ok(addr);
         }
         let id = self.name(name)?;
-        let addr = Addr(VARIABLES + u64::from(SIZE) * self.variables.len() as u64);
-        self.variables.insert(name.into(), addr);
+        let addr = Addr(VARIABLES + u64::from(SIZE) * self.variables.len());
+        self.variables.insert(name, addr);
         self.interner.tables_mut().variables.insert(addr, id);
         Ok(addr)
     }
 
     #[inline]
     fn lock(&mut self, name: &[u8]) -> Result<SyncId, String> {
-        if let Some(&lock) = self.locks.get(name) {
+        if let Some(lock) = self.locks.get(name) {
             return Ok(lock);
         }
         let id = self.name(name)?;
-        let lock = SyncId(self.locks.len() as u64);
-        self.locks.insert(name.into(), lock);
+        let lock = SyncId(self.locks.len());
+        self.locks.insert(name, lock);
         self.interner.tables_mut().syncs.insert(lock, id);
         Ok(lock)
     }

@@ -1,0 +1,313 @@
+//! Every option, defined once: help and error messages come from here.
+
+use crate::term::Color;
+use crate::traces::shares;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
+use deadheat_detect::select::{DetectorName, FilterName};
+use deadheat_trace::generate::{Config, Pattern, Shares};
+use std::path::PathBuf;
+
+/// Finds data races.
+///
+/// deadheat reads a trace of a concurrent program and reports the pairs of memory accesses that nothing orders.
+#[derive(Debug, Parser)]
+#[command(name = "deadheat", version, max_term_width = 110, after_help = EXAMPLES)]
+pub struct Cli {
+    /// When to use colour on stderr
+    #[arg(
+        long,
+        value_enum,
+        value_name = "WHEN",
+        default_value_t,
+        global = true,
+        hide_possible_values = true,
+        help = "When to use colour on stderr: auto, always or never (NO_COLOR is respected)"
+    )]
+    pub color: Color,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  deadheat analyze run.dht                  report the data races of a recorded run
+  deadheat analyze --detector djit run.std  the same with another algorithm, on a RAPID trace
+  deadheat trace info run.dht               what is in a trace
+  deadheat trace convert run.std -o run.dht convert between formats
+
+Exit status: 66 if a race was reported, 0 if not, 2 for a wrong command line or unreadable input.";
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Analyze(Analyze),
+    /// Look into traces, check, convert and make them
+    #[command(subcommand)]
+    Trace(Trace),
+}
+
+/// Report the data races of a recorded run
+///
+/// Every detector reads the same traces; `--detector` chooses between algorithms that find exactly the races of the
+/// observed run and those that check a locking discipline. Findings with the same pair of program locations are shown
+/// once and counted.
+#[derive(Debug, Args)]
+#[command(after_help = ANALYZE_EXAMPLES)]
+pub struct Analyze {
+    /// The trace: .dht, .std, .rr or .txt, or - for text on stdin
+    pub trace: PathBuf,
+
+    /// The algorithm
+    #[arg(long, value_name = "NAME", default_value = DetectorName::default().as_str(), value_parser = detectors())]
+    pub detector: DetectorName,
+
+    /// Drop accesses that cannot add a race before they are checked
+    #[arg(long, value_name = "NAME", default_value = FilterName::default().as_str(), value_parser = filters())]
+    pub filter: FilterName,
+
+    /// Share states between array elements that are accessed alike (exact detectors only)
+    #[arg(long, value_enum, value_name = "SWITCH", default_value_t)]
+    pub compress: Switch,
+
+    /// What to write: text on stderr, or JSON or SARIF 2.1.0 on stdout
+    #[arg(
+        long,
+        value_enum,
+        value_name = "FORMAT",
+        default_value_t,
+        help_heading = "Report"
+    )]
+    pub format: ReportFormat,
+
+    /// Write the report to FILE instead; - is stdout
+    #[arg(long, short, value_name = "FILE", help_heading = "Report")]
+    pub output: Option<PathBuf>,
+
+    /// Do not report what these rules match (ThreadSanitizer's syntax, as in `race:function`)
+    #[arg(long, value_name = "FILE", help_heading = "Report")]
+    pub suppressions: Option<PathBuf>,
+
+    /// Do not report what this earlier JSON report has
+    #[arg(long, value_name = "FILE", help_heading = "Report")]
+    pub baseline: Option<PathBuf>,
+
+    /// Report only the finding with this id
+    #[arg(long, value_name = "ID", help_heading = "Report")]
+    pub only: Option<String>,
+
+    /// Stop at the first race that is reported
+    #[arg(long, help_heading = "Report")]
+    pub halt_on_race: bool,
+
+    /// Exit with N instead of 66 if a race was reported
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 66,
+        hide_default_value = true,
+        help_heading = "Report"
+    )]
+    pub exit_code: u8,
+
+    /// Print counters, time and speed on stderr
+    #[arg(long)]
+    pub stats: bool,
+
+    /// Print nothing on stderr but warnings and the last line
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+const ANALYZE_EXAMPLES: &str = "\
+Examples:
+  deadheat analyze run.dht
+  deadheat analyze --format json run.dht > known.json     keep what is known today ...
+  deadheat analyze --baseline known.json run2.dht         ... and report only what is new
+  deadheat analyze --suppressions tsan.supp run.dht       a suppressions file made for TSan
+  deadheat analyze --detector multirace run.dht           races, and violations of the locking discipline
+  deadheat analyze --detector vc --stats -q run.dht       what the algorithm counts
+
+The last line on stderr is `deadheat: no data races` or `deadheat: N data races`; what suppressions and the
+baseline left out is counted behind it.";
+
+/// On or off.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// Do
+    On,
+    /// Do not
+    #[default]
+    Off,
+}
+
+/// Ways to write the report.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum ReportFormat {
+    /// For people
+    #[default]
+    Text,
+    /// For programs, and for --baseline
+    Json,
+    /// SARIF 2.1.0, for code hosts and editors
+    Sarif,
+}
+
+/// What to do with a trace.
+#[derive(Debug, Subcommand)]
+pub enum Trace {
+    /// Print what a trace contains: events by kind, threads, locks, size
+    Info {
+        /// The trace
+        file: PathBuf,
+        /// Text for people or JSON for programs
+        #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+        format: InfoFormat,
+        /// Print time and speed on stderr
+        #[arg(long)]
+        stats: bool,
+    },
+    /// Print the events of a trace, one a line
+    Cat {
+        /// The trace
+        file: PathBuf,
+        /// Begin with event N, counted from 0 as in reports
+        #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+        from: u64,
+        /// Print at most N events
+        #[arg(long, value_name = "N")]
+        count: Option<u64>,
+        /// Print time and speed on stderr
+        #[arg(long)]
+        stats: bool,
+    },
+    /// Write a trace in another format, chosen by extension: .dht, .std or .txt
+    Convert {
+        /// The trace to read
+        input: PathBuf,
+        /// The trace to write
+        #[arg(long, short, value_name = "FILE")]
+        output: PathBuf,
+        /// Print time and speed on stderr
+        #[arg(long)]
+        stats: bool,
+    },
+    Generate(Box<Generate>),
+    /// Check that a trace is well-formed, or name the first event that is not
+    ///
+    /// An ill-formed trace is unreadable input: exit status 2.
+    Validate {
+        /// The trace
+        file: PathBuf,
+        /// Print time and speed on stderr
+        #[arg(long)]
+        stats: bool,
+    },
+}
+
+/// Make a random well-formed trace
+///
+/// The same options always give the same trace. All races in it are injected ones: --races 0 is race-free.
+#[derive(Debug, Args)]
+#[command(after_help = GENERATE_EXAMPLES)]
+pub struct Generate {
+    /// The trace to write: .dht, .std or .txt
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+    /// What the threads do
+    #[arg(long, value_name = "NAME", default_value = "mixed", value_parser = patterns())]
+    pub pattern: Pattern,
+    /// Where chance starts
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Events
+    #[arg(long, value_name = "N", default_value_t = Config::default().events)]
+    pub events: u64,
+    /// Threads alive at once
+    #[arg(long, value_name = "N", default_value_t = Config::default().threads, value_parser = value_parser!(u32).range(1..=65_536))]
+    pub threads: u32,
+    /// Races to inject, each on a variable of its own
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub races: u64,
+    /// Locks
+    #[arg(long, value_name = "N", default_value_t = Config::default().locks, value_parser = value_parser!(u32).range(1..=1 << 24))]
+    pub locks: u32,
+    /// Shared variables; each thread has as many of its own
+    #[arg(long, value_name = "N", default_value_t = Config::default().variables, value_parser = value_parser!(u64).range(1..=1 << 32))]
+    pub variables: u64,
+    /// Arrays
+    #[arg(long, value_name = "N", default_value_t = Config::default().arrays, value_parser = value_parser!(u32).range(1..=1 << 20))]
+    pub arrays: u32,
+    /// Elements of each array
+    #[arg(long, value_name = "N", default_value_t = Config::default().array_len, value_parser = value_parser!(u64).range(1..=1 << 32))]
+    pub array_len: u64,
+    /// One event for each array element instead of ranges
+    #[arg(long)]
+    pub elements: bool,
+    /// The most locks held at once
+    #[arg(long, value_name = "N", default_value_t = Config::default().nesting, value_parser = value_parser!(u32).range(1..=64))]
+    pub nesting: u32,
+    /// Accesses between synchronisations, on average
+    #[arg(long, value_name = "N", default_value_t = Config::default().work, value_parser = value_parser!(u32).range(1..=1 << 20))]
+    pub work: u32,
+    /// How many of 1000 accesses are to parts of a variable
+    #[arg(long, value_name = "N", default_value_t = Config::default().subword, value_parser = value_parser!(u32).range(0..=1000))]
+    pub subword: u32,
+    /// What the mixed pattern does how often, as in locks=300,barriers=5
+    #[arg(long, value_name = "NAME=N,...", default_value = "", hide_default_value = true, value_parser = shares)]
+    pub shares: Shares,
+    /// Never give a thread the number of an ended one
+    #[arg(long)]
+    pub fresh_ids: bool,
+    /// Program locations; 0 gives every event its own
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub sites: u32,
+    /// Print time and speed on stderr
+    #[arg(long)]
+    pub stats: bool,
+}
+
+const GENERATE_EXAMPLES: &str = "\
+Examples:
+  deadheat trace generate --events 1000000 --races 3 -o run.dht
+  deadheat trace generate --pattern sweep --array-len 100000 -o sweep.dht";
+
+/// Ways to print `trace info`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum InfoFormat {
+    /// For people
+    #[default]
+    Text,
+    /// For programs
+    Json,
+}
+
+fn detectors() -> impl TypedValueParser<Value = DetectorName> {
+    let names = DetectorName::ALL
+        .iter()
+        .map(|name| PossibleValue::new(name.as_str()).help(name.about()));
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<DetectorName>())
+}
+
+fn filters() -> impl TypedValueParser<Value = FilterName> {
+    let names = FilterName::ALL
+        .iter()
+        .map(|name| PossibleValue::new(name.as_str()).help(name.about()));
+    PossibleValuesParser::new(names).try_map(|name| name.parse::<FilterName>())
+}
+
+fn patterns() -> impl TypedValueParser<Value = Pattern> {
+    PossibleValuesParser::new(Pattern::ALL.map(Pattern::as_str)).try_map(|name| name.parse::<Pattern>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definitions_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

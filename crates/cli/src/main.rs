@@ -1,0 +1,63 @@
+//! `deadheat`: the command line. Thin: it parses options, reads traces, runs what the libraries offer and prints.
+//!
+//! Exit status, the last line on stderr and the JSON report are a contract (see `docs/guide.md`); tests in
+//! `tests/` run the binary to keep it.
+
+mod analyze;
+mod args;
+mod files;
+mod meter;
+mod progress;
+mod term;
+mod traces;
+
+use args::{Cli, Command};
+use clap::Parser;
+use std::process::ExitCode;
+use term::{Term, say};
+
+/// Exit status for a wrong command line or input that cannot be read.
+const USAGE: u8 = 2;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let term = Term::new(cli.color);
+    let result = match &cli.command {
+        Command::Analyze(args) => analyze::run(args, term),
+        Command::Trace(command) => traces::run(command, term).map(|()| ExitCode::SUCCESS),
+    };
+    match result {
+        Ok(status) => status,
+        // Whoever read our output has seen enough.
+        Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            let style = term.error();
+            say(&format!("deadheat: {style}error{style:#}: {}", explained(&error)));
+            ExitCode::from(USAGE)
+        }
+    }
+}
+
+/// The error and its causes. Some errors print their cause themselves: it is not said twice.
+fn explained(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}
+
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    let broken = |error: &std::io::Error| error.kind() == std::io::ErrorKind::BrokenPipe;
+    error.chain().any(|cause| {
+        cause.downcast_ref::<std::io::Error>().is_some_and(broken)
+            || matches!(
+                cause.downcast_ref::<deadheat_trace::Error>(),
+                Some(deadheat_trace::Error::Io { source, .. }) if broken(source)
+            )
+    })
+}

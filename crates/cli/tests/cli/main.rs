@@ -1,0 +1,8 @@
+//! Tests of the command line: they run the real binary and look at what a user or a script sees.
+
+mod analyze;
+mod harness;
+mod hostile;
+mod readme;
+mod report;
+mod traces;

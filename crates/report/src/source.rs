@@ -1,0 +1,71 @@
+//! Lines of source files, for the text report.
+//!
+//! The names of the files come out of a trace and may be anything, so only regular files of moderate size are read.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// No source file is larger; what is named like one and is larger is left alone.
+const LARGEST: u64 = 16 << 20;
+
+/// The directories in which source files are looked up, and the files read so far.
+#[derive(Debug, Default)]
+pub struct Sources {
+    roots: Vec<PathBuf>,
+    files: HashMap<String, Option<String>>,
+}
+
+impl Sources {
+    /// Looks relative names up in each of `roots`, the first hit counts. Without roots nothing is ever read.
+    pub fn new(roots: Vec<PathBuf>) -> Sources {
+        Sources {
+            roots,
+            files: HashMap::new(),
+        }
+    }
+
+    /// A line of a file, counted from 1, without the blanks around it.
+    pub fn line(&mut self, file: &str, line: u32) -> Option<&str> {
+        let index = usize::try_from(line).ok()?.checked_sub(1)?;
+        if !self.files.contains_key(file) {
+            let text = self.roots.iter().find_map(|root| read(&root.join(file)));
+            self.files.insert(file.to_owned(), text);
+        }
+        let line = self.files.get(file)?.as_ref()?.lines().nth(index)?.trim();
+        (!line.is_empty()).then_some(line)
+    }
+}
+
+fn read(path: &Path) -> Option<String> {
+    let metadata = fs::metadata(path).ok()?;
+    if !metadata.is_file() || metadata.len() > LARGEST {
+        return None;
+    }
+    Some(String::from_utf8_lossy(&fs::read(path).ok()?).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_come_from_the_first_root_that_has_the_file() {
+        let (a, b) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(b.path().join("x.c"), "one\n  two  \n\n").unwrap();
+        let mut sources = Sources::new(vec![a.path().into(), b.path().into()]);
+        assert_eq!(sources.line("x.c", 2), Some("two"));
+        for nothing in [0, 3, 4, u32::MAX] {
+            assert_eq!(sources.line("x.c", nothing), None);
+        }
+        assert_eq!(sources.line("y.c", 1), None);
+    }
+
+    #[test]
+    fn what_is_not_a_regular_file_is_left_alone() {
+        let mut sources = Sources::new(vec!["/".into()]);
+        for name in ["dev/zero", "dev", "/dev/stdin", ""] {
+            assert_eq!(sources.line(name, 1), None, "{name}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What the compiler does not check: layout of the sources, leftovers, links between documents.
+
+use crate::deps;
+use anyhow::{Context, Result, bail};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Above this a file is split.
+const LONGEST: usize = 800;
+
+/// What must not be left behind, put together so that this file does not contain it.
+const LEFTOVERS: [(&str, &str); 4] = [
+    ("todo", "!("),
+    ("unimplemented", "!("),
+    ("dbg", "!("),
+    ("FIX", "ME"),
+];
+
+/// Runs all checks and lists everything that is wrong.
+pub fn run(root: &Path) -> Result<()> {
+    let mut wrong = deps::check(root)?;
+    for path in files(root)? {
+        let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
+        let extension = path.extension().and_then(|extension| extension.to_str());
+        match extension {
+            Some("rs") => wrong.extend(rust(&name, &read(&path)?)),
+            Some("md") => wrong.extend(links(&name, &read(&path)?, &path)),
+            _ => {}
+        }
+    }
+    for problem in &wrong {
+        eprintln!("tidy: {problem}");
+    }
+    match wrong.len() {
+        0 => Ok(()),
+        n => bail!("tidy: {n} problem(s)"),
+    }
+}
+
+fn read(path: &Path) -> Result<String> {
+    fs::read_to_string(path).with_context(|| path.display().to_string())
+}
+
+/// All files but those of builds and of git.
+fn files(root: &Path) -> Result<Vec<PathBuf>> {
+    let (mut directories, mut files) = (vec![root.to_owned()], Vec::new());
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(&directory).with_context(|| directory.display().to_string())? {
+            let entry = entry?;
+            let (path, kind) = (entry.path(), entry.file_type()?);
+            if kind.is_dir() && entry.file_name() != "target" && entry.file_name() != ".git" {
+                directories.push(path);
+            } else if kind.is_file() {
+                files.push(path);
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn rust(name: &str, text: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if !text.starts_with("//!") {
+        wrong.push(format!(
+            "{name}: the first line must say what the module is (`//!`)"
+        ));
+    }
+    let lines = text.lines().count();
+    if lines > LONGEST {
+        wrong.push(format!(
+            "{name}: {lines} lines; split it (the limit is {LONGEST})"
+        ));
+    }
+    for (number, line) in text.lines().enumerate() {
+        for (word, rest) in LEFTOVERS {
+            if line.contains(&format!("{word}{rest}")) {
+                wrong.push(format!("{name}:{}: `{word}` is left over", number + 1));
+            }
+        }
+    }
+    wrong
+}
+
+/// Links to files of the repository that do not exist. Links to the web are not looked at.
+fn links(name: &str, text: &str, path: &Path) -> Vec<String> {
+    let here = path.parent().unwrap_or(path);
+    let mut wrong = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        for target in targets(line) {
+            let file = target.split('#').next().unwrap_or_default();
+            let outside = file.contains("://") || file.starts_with("mailto:");
+            if !file.is_empty() && !outside && !here.join(file).exists() {
+                wrong.push(format!("{name}:{}: the link to {file} goes nowhere", number + 1));
+            }
+        }
+    }
+    wrong
+}
+
+/// The targets of `[text](target)` in a line.
+fn targets(line: &str) -> impl Iterator<Item = &str> {
+    line.split("](").skip(1).filter_map(|rest| rest.split(')').next())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tidy_file_passes() {
+        assert_eq!(rust("a.rs", "//! A.\nfn f() {}\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn each_kind_of_untidiness_is_named() {
+        let long = format!("//! A.\n{}", "\n".repeat(LONGEST));
+        let left = format!("//! A.\nfn f() {{ {}{}) }}\n", LEFTOVERS[0].0, LEFTOVERS[0].1);
+        for (text, part) in [("fn f() {}\n", "first line"), (&long, "split"), (&left, "a.rs:2")] {
+            let wrong = rust("a.rs", text);
+            assert_eq!(wrong.len(), 1, "{wrong:?}");
+            assert!(wrong[0].contains(part), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn links_are_found_and_followed() {
+        let found: Vec<&str> = targets("see [a](b.md#c) and [d](https://e.f/)").collect();
+        assert_eq!(found, ["b.md#c", "https://e.f/"]);
+        let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("x.md");
+        assert!(links("x.md", "[ok](Cargo.toml) [web](https://e.f/) [here](#a)", &here).is_empty());
+        assert_eq!(links("x.md", "[no](nothing.md)", &here).len(), 1);
+    }
+}
