@@ -9,14 +9,21 @@ const DOCUMENT: &str = include_str!("../../../docs/trace-format.md");
 /// The fenced blocks with this tag.
 fn blocks(tag: &str) -> Vec<String> {
     let fence = format!("```{tag}\n");
-    DOCUMENT.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+    DOCUMENT
+        .split(&fence)
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap().to_owned())
+        .collect()
 }
 
 /// The bytes of a dump whose lines are hexadecimal bytes and a comment behind two blanks.
 fn bytes(dump: &str) -> Vec<u8> {
     let line = |line: &str| line.split("  ").next().unwrap().to_owned();
     let hex: Vec<_> = dump.lines().map(line).collect();
-    hex.join(" ").split_whitespace().map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect()
+    hex.join(" ")
+        .split_whitespace()
+        .map(|byte| u8::from_str_radix(byte, 16).unwrap())
+        .collect()
 }
 
 #[test]
