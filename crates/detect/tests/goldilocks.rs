@@ -355,7 +355,7 @@ fn endless_traces_with_idle_locations_need_bounded_memory() {
 fn tokens_of_objects_that_are_gone_leave_the_locksets() {
     // One location stays idle while atomics come, get to know it, and go.
     let mut text = String::from("T0 w x; T0 fork T1\n");
-    text.push_str(&"T0 alloc v+8; T0 store v rel; T1 load v acq\n".repeat(40_000));
+    text.push_str(&"T0 alloc v:8; T0 store v rel; T1 load v acq\n".repeat(40_000));
     let mut driver = Driver::new(Goldilocks::default());
     let (races, _) = analyse(&mut driver, &common::trace(&text));
     assert_eq!(races, []);
@@ -365,7 +365,7 @@ fn tokens_of_objects_that_are_gone_leave_the_locksets() {
 
 #[test]
 fn atomics_that_come_and_go_leave_nothing_behind() {
-    let text = "T0 alloc v+8; T0 load v acq\n".repeat(40_000);
+    let text = "T0 alloc v:8; T0 load v acq\n".repeat(40_000);
     let (_, stats) = analyse(&mut Driver::new(Goldilocks::default()), &common::trace(&text));
     assert!(stats.bytes < 200_000, "{} bytes", stats.bytes);
 }

@@ -161,7 +161,7 @@ impl RoadRunner {
                 thread,
                 site: SiteId(0),
                 op,
-            })
+            });
         };
 
         let before = self.pending.remove(&thread);

@@ -232,10 +232,11 @@ impl Validator {
         }
         if self.alive.contains_key(&child) {
             self.remove(child, Gone::Joined);
-        } else if self.gone.contains_key(&child) {
-            self.gone.insert(child, Gone::Joined);
-        } else {
-            return Err(format!("{child} was never forked and has done nothing"));
+            return Ok(());
+        }
+        match self.gone.get_mut(&child) {
+            Some(gone) => *gone = Gone::Joined,
+            None => return Err(format!("{child} was never forked and has done nothing")),
         }
         Ok(())
     }

@@ -6,7 +6,7 @@
 //!    the other before it forked the next (`can_follow`), so this is program order or a join.
 //! 3. The thread has already been checked against the last write: it has accessed the location since.
 //! 4. *Lock*: both accesses in sections of one lock that exclude each other (see [`alock`](super::alock)).
-//! 5. The thread is known to come after a later frame of the same owner, so after this one too (see [`Answers`]).
+//! 5. The thread is known to come after a later frame of the same owner, so after this one too.
 //! 6. The lockset of the earlier access's frame, from its position to the end of the list or to the thread's token.
 //!
 //! Deviations: each remembered access has its own `alock`, since a location has several of them; the lock is chosen in

@@ -108,14 +108,17 @@ impl Decoder {
         // What is there already will be overwritten: a reused vector is not filled anew.
         out.truncate(count);
         out.resize(count, BLANK);
+        let raw = self.raw.as_slice();
+        let lanes = &mut *self.lanes;
+        let successors = &mut self.successors;
+        // Nothing may take the address of `at`, or it would not stay in a register.
         let mut at = self.at;
         let mut lane_index = self.lane;
         let mut highest = 0;
         let mut next = self.next;
         for slot in out.iter_mut() {
             loop {
-                let window: &[u8; WINDOW] = self
-                    .raw
+                let window: &[u8; WINDOW] = raw
                     .get(at..)
                     .and_then(<[u8]>::first_chunk)
                     .ok_or("a block that ends early")?;
@@ -124,15 +127,15 @@ impl Decoder {
                     let shape = &SHAPES[usize::from(tag)];
                     let behind = u64_in(window);
                     lane_index = if shape.switches { behind as u8 } else { lane_index };
-                    let lane = &mut self.lanes[usize::from(lane_index)];
+                    let lane = &mut lanes[usize::from(lane_index)];
                     let delta = (behind << (shape.addr_left & 63)) as i64 >> (shape.addr_right & 63);
                     let addr = lane.addr.wrapping_add(delta as u64);
                     let shift = shape.site_shift & 31;
                     let site_delta = (u32_in(window, shape.site_at) << shift) as i32 >> shift;
                     let explicit = lane.site.wrapping_add(site_delta as u32);
-                    let predicted = self.successors.get(lane.site);
+                    let predicted = successors.get(lane.site);
                     let site = if shape.predicted { predicted } else { explicit };
-                    self.successors.set(lane.site, site);
+                    successors.set(lane.site, site);
                     lane.site = site;
                     lane.addr = addr;
                     at += usize::from(shape.len);
@@ -153,27 +156,22 @@ impl Decoder {
                         }
                     };
                 } else if tag == OTHERS + 2 * opcode::SKIP {
-                    at += 1;
-                    let skip = get(&self.raw, &mut at).ok_or("a skip that is cut off")?;
+                    let mut behind = at + 1;
+                    let skip = get(raw, &mut behind).ok_or("a skip that is cut off")?;
                     next = next
                         .checked_add(skip)
                         .ok_or("an event number that is too large")?;
+                    at = behind;
                     continue;
                 } else {
-                    at += 1;
-                    if tag & 1 == 1 {
+                    let switches = tag & 1;
+                    if switches == 1 {
                         lane_index = window[1];
-                        at += 1;
                     }
-                    let lane = &mut self.lanes[usize::from(lane_index)];
-                    other(
-                        (tag - OTHERS) / 2,
-                        &self.raw,
-                        &mut at,
-                        lane,
-                        &mut self.successors,
-                        slot,
-                    )?;
+                    let mut behind = at + 1 + usize::from(switches);
+                    let lane = &mut lanes[usize::from(lane_index)];
+                    other((tag - OTHERS) / 2, raw, &mut behind, lane, successors, slot)?;
+                    at = behind;
                 }
                 break;
             }

@@ -6,7 +6,7 @@
 //! overlap. A file without its end (the program crashed) is read by walking over the headers.
 //!
 //! Made for decoding speed: one byte tells the shape of a memory access completely, so that the decoder takes no
-//! unpredictable branch for it, and the bounds are checked once for each event (see [`codec`]). The bytes are described
+//! unpredictable branch for it, and the bounds are checked once for each event (see `codec.rs`). The bytes are described
 //! in `docs/trace-format.md`, from which a reader can be written without looking here.
 
 mod block;

@@ -67,6 +67,8 @@ pub struct Reader<R> {
     /// A block that overlaps with no other: decoded straight into the caller's vector.
     direct: Option<(Box<Decoder>, BlockInfo)>,
     merge: Merge,
+    /// Decoders whose blocks have ended. Boxed because they move between here and the merge, and are large.
+    #[allow(clippy::vec_box)]
     pool: Vec<Box<Decoder>>,
     /// Events with lower numbers are not wanted.
     from: u64,

@@ -44,7 +44,7 @@ impl Written {
     ) -> Result<(), E> {
         while self.strings < tables.strings.len() {
             let (block, next) = entries(Kind::Strings, &tables.strings, self.strings, |raw, string, _| {
-                let string = &string.as_bytes()[..string.floor_char_boundary(MAX_STRING)];
+                let string = clipped(string).as_bytes();
                 put(raw, string.len() as u64);
                 raw.extend_from_slice(string);
             });
@@ -122,6 +122,15 @@ impl Written {
         }
         Ok(())
     }
+}
+
+/// A string without what is beyond [`MAX_STRING`].
+fn clipped(string: &str) -> &str {
+    let mut end = string.len().min(MAX_STRING);
+    while !string.is_char_boundary(end) {
+        end -= 1;
+    }
+    &string[..end]
 }
 
 /// Encodes entries from `start` on until the block is full. `encode` also gets the entry before in the same block.

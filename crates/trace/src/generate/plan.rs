@@ -10,6 +10,9 @@ use deadheat_event::{
     Addr, ArrayId, AtomicOp, Indices, MAX_RANGE, Mode, NameId, Object, ObjectSetId, Op, Order, SyncId,
 };
 
+/// Fills a worker's plan.
+type Plan = fn(&mut World, usize);
+
 /// One event to come, and how far behind the start of its plan it stands in the program.
 #[derive(Clone, Copy)]
 pub(super) struct Step {
@@ -86,7 +89,7 @@ impl World {
 
     fn mixed(&mut self, worker: usize) {
         let shares = self.config.shares;
-        let plans: [(u32, fn(&mut World, usize)); 11] = [
+        let plans: [(u32, Plan); 11] = [
             (shares.local, World::local),
             (shares.locks, World::critical),
             (shares.rwlocks, World::read_critical),
@@ -595,9 +598,9 @@ impl World {
     fn phases(&mut self, worker: usize) {
         let phase = (self.config.events / 10).max(1);
         if (self.emitted() / phase).is_multiple_of(2) {
-            self.sweep(worker)
+            self.sweep(worker);
         } else {
-            self.random_array(worker)
+            self.random_array(worker);
         }
     }
 

@@ -175,7 +175,7 @@ impl<'c> World<'c> {
         let Choice { object, detail, .. } = choice;
         match action {
             Action::Write | Action::Read => {
-                self.access(thread, matches!(action, Action::Write), object, detail)
+                self.access(thread, matches!(action, Action::Write), object, detail);
             }
             Action::Acquire => self.acquire(thread, object, detail),
             Action::Release => self.release(thread, object),
