@@ -303,9 +303,10 @@ mod tests {
                     analysis.process(&events, &tables, &mut |_| races += 1);
                     analysis.finish(&mut |_| races += 1);
                     assert_eq!(analysis.stats().events, 5, "{choice}");
-                    let once = u32::from(choice.disable_after_race);
-                    let exact = choice.detector.is_exact() && choice.filter == FilterName::None;
-                    assert!(!exact || races == 3 - once, "{choice}: {races}");
+                    // Two locations race. Whether the third race is seen too, detectors may decide.
+                    let expected = if choice.disable_after_race { 2..=2 } else { 2..=3 };
+                    let exact = choice.detector.is_exact() && choice.filter != FilterName::Tree;
+                    assert!(!exact || expected.contains(&races), "{choice}: {races}");
                 }
                 Err(error) => {
                     assert!(choice.compress || choice.disable_after_race, "{choice}: {error}");
