@@ -2,7 +2,7 @@
 //!
 //! `filter ▷ compress ▷ detector` or `once ▷ compress ▷ detector` is a type; each combination is its own monomorphic [`Driver`], so that choosing by name
 //! costs nothing for each event. A new detector is one line in the table below, a new filter one line in its table and one
-//! arm in [`filtered`]. The number of combinations is kept down, as each has to be compiled.
+//! arm in `filtered`. The number of combinations is kept down, as each has to be compiled.
 
 use crate::compress::Compress;
 use crate::filter::{Span, Tree, TreeStrict};
