@@ -15,6 +15,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{TestCaseError, TestRunner};
 use std::collections::BTreeSet;
 
+use AccessKind::{Read, Write};
+
 /// What a thread does next.
 #[derive(Clone, Debug)]
 enum Act {
@@ -336,6 +338,27 @@ fn random_array_traces_are_answered_precisely_through_every_mode_and_transition(
 }
 
 #[test]
+fn arrays_with_more_rows_than_a_split_has_parts_are_answered_precisely() {
+    let n = 640;
+    let row = (0..n / 8).prop_map(|row| (row * 8, 8));
+    let part = prop_oneof![40 => row, 1 => Just((0, n)), 1 => (0..n - 5, 1..5u64)];
+    let range = (part, prop_oneof![2 => Just(Write), 1 => Just(Read)], 1u32..4)
+        .prop_map(|((first, count), kind, site)| by(kind, &[site], first, count, Form::Range));
+    let step = prop_oneof![8 => range, 6 => (0u64..2).prop_map(Act::Lock), 1 => Just(Act::Barrier)];
+    let strategy = (any::<bool>(), prop::collection::vec((0..THREADS, step), 150..400)).prop_map(
+        move |(known, acts)| Trace {
+            events: events(known.then_some(n), &acts),
+            tables: Tables::default(),
+        },
+    );
+    let transitions = transitions_of(100, strategy);
+    let (block, split, fine) = (1, 3, 4);
+    for (from, to) in [(split, block), (split, fine), (block, fine)] {
+        assert!(transitions[from][to] > 0, "no {from} to {to} in {transitions:?}");
+    }
+}
+
+#[test]
 fn arrays_that_turn_random_and_back_are_answered_precisely() {
     let n = 32;
     let phase = prop_oneof![
@@ -399,8 +422,6 @@ fn both(known: Option<u64>, acts: &[(u32, Act)]) -> [(Vec<Race>, Stats); 2] {
 fn checks(stats: &Stats) -> u64 {
     stats.race_checks + stats.same_epoch_reads + stats.same_epoch_writes
 }
-
-use AccessKind::{Read, Write};
 
 #[test]
 fn swept_arrays_cost_less_than_one_in_ten_thousand_checks_and_states() {

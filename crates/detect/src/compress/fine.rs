@@ -61,7 +61,7 @@ impl<L: Default> Pages<L> {
     pub fn make(&mut self, index: u64, len: u64, state: impl Fn(u64) -> L) -> &mut L {
         let page = index / PAGE;
         let first = page * PAGE;
-        let size = PAGE.min(len.max(index + 1) - first);
+        let size = PAGE.min(len.saturating_sub(first).max(index % PAGE + 1));
         let old = match self.near.get_mut(page as usize) {
             Some(entry) if entry.is_some() => entry.take(),
             _ => self.far.remove(&page),

@@ -6,7 +6,7 @@
 //! million elements costs one check and one state.
 //!
 //! - [`footprint`]: ⟨b:e:k⟩ and ⊕; `pending`: those in flight.
-//! - [`mode`]: partitions, compatibility, transitions; [`array`]: states under a mode; `fine`: one state for each element.
+//! - [`mode`]: partitions, compatibility, transitions; [`array`](mod@array): states under a mode; `fine`: one state for each element.
 //! - `together`: what is committed as one; `weave`: program locations of elements that share a state.
 //! - `tuning`: when to compress again, when not to try.
 //!
@@ -24,7 +24,10 @@
 //! is reported, may be another one; the access that is reported as the second may come before the first in the trace.
 //! Both did touch the element, and nothing orders them.
 //!
-//! The wrapped detector's own array state is not used; its location states must be comparable to be merged again.
+//! The wrapped detector's own array state is not used; its location states must be comparable to be merged again. How
+//! soon states become equal again depends on the detector: FastTrack forgets old accesses at a write, while the others
+//! remember each thread's last one. The table of woven locations is shared by all threads; all else that is not in an
+//! array's state belongs to one thread.
 
 pub mod array;
 mod fine;

@@ -164,23 +164,13 @@ fn refine_blocks(mode: &Mode, fp: Footprint, n: u64, budget: u64) -> Option<Mode
         return isolate(mode, fp, n);
     }
     let len = fp.len();
-    let parts = match mode {
-        Mode::Coarse => vec![],
-        Mode::Block(d) => {
-            if len > 1
-                && d.is_multiple_of(len)
-                && b.is_multiple_of(len)
-                && n.div_ceil(len) <= MAX_PARTS as u64
-            {
-                return Some(Mode::Block(len));
-            }
-            cuts_of_blocks(*d, n)?
-        }
-        Mode::Split(cuts) => cuts.to_vec(),
+    let (parts, divides) = match mode {
+        Mode::Coarse => (vec![], true),
+        Mode::Block(d) => (cuts_of_blocks(*d, n), d.is_multiple_of(len)),
+        Mode::Split(cuts) => (cuts.to_vec(), false),
         Mode::Stride(_) | Mode::Fine => return None,
     };
-    let coarse = *mode == Mode::Coarse;
-    if coarse && len > 1 && b.is_multiple_of(len) && n.div_ceil(len) <= MAX_PARTS as u64 {
+    if divides && len > 1 && b.is_multiple_of(len) && n.div_ceil(len) <= MAX_PARTS as u64 {
         return Some(Mode::Block(len));
     }
     let cuts = with_cuts(parts, [b, e + 1], n);
@@ -199,7 +189,7 @@ fn isolate(mode: &Mode, fp: Footprint, n: u64) -> Option<Mode> {
     }
     let parts = match mode {
         Mode::Coarse => vec![],
-        Mode::Block(d) if n.div_ceil(*d) <= MAX_PARTS as u64 => cuts_of_blocks(*d, n)?,
+        Mode::Block(d) if n.div_ceil(*d) <= MAX_PARTS as u64 => cuts_of_blocks(*d, n),
         Mode::Split(cuts) => cuts.to_vec(),
         _ => return None,
     };
@@ -207,12 +197,10 @@ fn isolate(mode: &Mode, fp: Footprint, n: u64) -> Option<Mode> {
     (cuts.len() < MAX_PARTS).then(|| Mode::Split(cuts.into()))
 }
 
-/// The cuts of BLOCK `d`; of a few more blocks than a SPLIT may have, so that a common divisor can be found.
-fn cuts_of_blocks(d: u64, n: u64) -> Option<Vec<u64>> {
-    if n.div_ceil(d) <= MAX_PARTS as u64 {
-        return Some((1..n.div_ceil(d)).map(|block| block * d).collect());
-    }
-    Some((1..=MAX_PARTS as u64).map(|block| block * d).collect())
+/// The cuts of BLOCK `d`, or as many as are too many for a SPLIT: enough to find a common divisor.
+fn cuts_of_blocks(d: u64, n: u64) -> Vec<u64> {
+    let blocks = n.div_ceil(d).min(MAX_PARTS as u64 + 1);
+    (1..blocks).map(|block| block * d).collect()
 }
 
 fn with_cuts(mut parts: Vec<u64>, cuts: impl IntoIterator<Item = u64>, n: u64) -> Vec<u64> {

@@ -11,7 +11,7 @@ const LAST_PERIOD: u32 = 1 << 16;
 /// Scans are put off at most this long, in multiples of their cost.
 const LAST_PATIENCE: u64 = 1024;
 /// A compression that saved so many times the array's length was worth it, even if it had to be given up.
-const WORTH: u64 = 16;
+const WORTH: u64 = 4;
 
 /// A footprint of so many elements shows a pattern.
 pub const PATTERN: u64 = 16;

@@ -14,13 +14,14 @@ const BASE: u32 = 1 << 31;
 /// Not more than this are made up: sweeps then are committed statement by statement.
 const MOST: usize = 1 << 16;
 
-type Threads = Box<[(Footprint, SiteId)]>;
+/// Footprints with their real locations.
+type Strands = Box<[(Footprint, SiteId)]>;
 
 /// The locations that were made up so far.
 #[derive(Debug, Default)]
 pub struct Weaves {
-    table: Vec<Threads>,
-    index: FxHashMap<Threads, u32>,
+    table: Vec<Strands>,
+    index: FxHashMap<Strands, u32>,
 }
 
 impl Weaves {
@@ -75,12 +76,12 @@ impl Weaves {
     pub fn bytes(&self) -> usize {
         let parts: usize = self.table.iter().map(|parts| parts.len()).sum();
         2 * parts * size_of::<(Footprint, SiteId)>()
-            + self.table.capacity() * size_of::<Threads>()
-            + self.index.capacity() * size_of::<(Threads, u32)>()
+            + self.table.capacity() * size_of::<Strands>()
+            + self.index.capacity() * size_of::<(Strands, u32)>()
     }
 
     fn intern(&mut self, parts: Vec<(Footprint, SiteId)>) -> Option<SiteId> {
-        let parts: Threads = parts.into();
+        let parts: Strands = parts.into();
         if let Some(place) = self.index.get(&parts) {
             return Some(SiteId(BASE + place));
         }
