@@ -32,6 +32,7 @@ pub fn run(args: &Analyze, term: Term) -> Result<ExitCode> {
         detector: args.detector,
         filter: args.filter,
         compress: args.compress == Switch::On,
+        disable_after_race: args.disable_after_race,
     };
     if let Some(caveat) = choice.caveat() {
         term.warn(&caveat);
@@ -326,6 +327,9 @@ fn again(args: &Analyze) -> String {
     }
     if args.compress == Switch::On {
         words.push("--compress on".to_owned());
+    }
+    if args.disable_after_race {
+        words.push("--disable-after-race".to_owned());
     }
     words.push("--only {id}".to_owned());
     words.push(quote(&args.trace.to_string_lossy()));

@@ -67,9 +67,13 @@ pub struct Analyze {
     #[arg(long, value_name = "NAME", default_value = FilterName::default().as_str(), value_parser = filters())]
     pub filter: FilterName,
 
-    /// Share states between array elements that are accessed alike (exact detectors only)
+    /// Share states between array elements that are accessed alike (fasttrack, vc and djit)
     #[arg(long, value_enum, value_name = "SWITCH", default_value_t)]
     pub compress: Switch,
+
+    /// Leave a location alone after its first race
+    #[arg(long)]
+    pub disable_after_race: bool,
 
     /// What to write: text on stderr, or JSON or SARIF 2.1.0 on stdout
     #[arg(

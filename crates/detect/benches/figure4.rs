@@ -64,7 +64,10 @@ fn measure(detector: &str, events: &[Event], tables: &Tables) -> f64 {
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
-    let svg = args.iter().position(|arg| arg == "--svg").and_then(|at| args.get(at + 1));
+    let svg = args
+        .iter()
+        .position(|arg| arg == "--svg")
+        .and_then(|at| args.get(at + 1));
     let mut curves: Vec<Vec<Vec<f64>>> = Vec::new();
     for pattern in PATTERNS {
         println!("\n{pattern}: nanoseconds for each access\n");
@@ -89,7 +92,13 @@ fn main() {
 fn plot(curves: &[Vec<Vec<f64>>]) -> String {
     const COLOURS: [&str; 5] = ["#888888", "#d1495b", "#edae49", "#00798c", "#30638e"];
     let (width, height, gap) = (260.0, 220.0, 70.0);
-    let most = curves.iter().flatten().flatten().fold(1.0, |a: f64, b| a.max(*b)).log10().ceil();
+    let most = curves
+        .iter()
+        .flatten()
+        .flatten()
+        .fold(1.0, |a: f64, b| a.max(*b))
+        .log10()
+        .ceil();
     let x = |i: usize| width * i as f64 / (THREADS.len() - 1) as f64;
     let y = |ns: f64| height - height * ns.max(1.0).log10() / most;
     let mut svg = format!(
@@ -101,18 +110,38 @@ fn plot(curves: &[Vec<Vec<f64>>]) -> String {
     for (n, (pattern, rows)) in PATTERNS.iter().zip(curves).enumerate() {
         let left = 50.0 + (width + gap) * n as f64;
         let _ = writeln!(svg, "<g transform=\"translate({left},40)\">");
-        let _ = writeln!(svg, "<text x=\"{}\" y=\"-15\" text-anchor=\"middle\">{pattern}</text>", width / 2.0);
+        let _ = writeln!(
+            svg,
+            "<text x=\"{}\" y=\"-15\" text-anchor=\"middle\">{pattern}</text>",
+            width / 2.0
+        );
         for power in 0..=most as i32 {
             let at = y(10f64.powi(power));
-            let _ = writeln!(svg, "<line x1=\"0\" x2=\"{width}\" y1=\"{at:.1}\" y2=\"{at:.1}\" stroke=\"#dddddd\"/>");
-            let _ = writeln!(svg, "<text x=\"-5\" y=\"{:.1}\" text-anchor=\"end\">{} ns</text>", at + 4.0, 10i64.pow(power as u32));
+            let _ = writeln!(
+                svg,
+                "<line x1=\"0\" x2=\"{width}\" y1=\"{at:.1}\" y2=\"{at:.1}\" stroke=\"#dddddd\"/>"
+            );
+            let _ = writeln!(
+                svg,
+                "<text x=\"-5\" y=\"{:.1}\" text-anchor=\"end\">{} ns</text>",
+                at + 4.0,
+                10i64.pow(power as u32)
+            );
         }
         for (i, threads) in THREADS.iter().enumerate() {
-            let _ = writeln!(svg, "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{threads}</text>", x(i), height + 15.0);
+            let _ = writeln!(
+                svg,
+                "<text x=\"{:.1}\" y=\"{}\" text-anchor=\"middle\">{threads}</text>",
+                x(i),
+                height + 15.0
+            );
         }
         for (d, colour) in COLOURS.iter().enumerate() {
-            let points: Vec<String> =
-                rows.iter().enumerate().map(|(i, row)| format!("{:.1},{:.1}", x(i), y(row[d]))).collect();
+            let points: Vec<String> = rows
+                .iter()
+                .enumerate()
+                .map(|(i, row)| format!("{:.1},{:.1}", x(i), y(row[d])))
+                .collect();
             let _ = writeln!(
                 svg,
                 "<polyline fill=\"none\" stroke=\"{colour}\" stroke-width=\"2\" points=\"{}\"/>",
@@ -123,9 +152,18 @@ fn plot(curves: &[Vec<Vec<f64>>]) -> String {
     }
     for (d, (name, colour)) in DETECTORS.iter().zip(COLOURS).enumerate() {
         let (at, down) = (60 + 150 * d, height + 85.0);
-        let _ = writeln!(svg, "<rect x=\"{at}\" y=\"{}\" width=\"14\" height=\"4\" fill=\"{colour}\"/>", down - 6.0);
+        let _ = writeln!(
+            svg,
+            "<rect x=\"{at}\" y=\"{}\" width=\"14\" height=\"4\" fill=\"{colour}\"/>",
+            down - 6.0
+        );
         let _ = writeln!(svg, "<text x=\"{}\" y=\"{down}\">{name}</text>", at + 20);
     }
-    let _ = writeln!(svg, "<text x=\"{}\" y=\"{}\">threads</text>\n</svg>", 60 + 150 * 5, height + 85.0);
+    let _ = writeln!(
+        svg,
+        "<text x=\"{}\" y=\"{}\">threads</text>\n</svg>",
+        60 + 150 * 5,
+        height + 85.0
+    );
     svg
 }

@@ -41,9 +41,18 @@ fn check(config: &Config) {
     for detector in DetectorName::ALL.iter().copied().filter(|d| d.is_exact()) {
         for filter in [FilterName::None, FilterName::Span, FilterName::TreeStrict] {
             for compress in [false, true] {
-                let choice = Choice { detector, filter, compress, ..Choice::default() };
+                let choice = Choice {
+                    detector,
+                    filter,
+                    compress,
+                    ..Choice::default()
+                };
                 let found = racing_variables(choice, &trace);
-                assert_eq!(found as u64, config.races, "{choice} on {} with seed {}", config.pattern, config.seed);
+                assert_eq!(
+                    found as u64, config.races,
+                    "{choice} on {} with seed {}",
+                    config.pattern, config.seed
+                );
             }
         }
     }
