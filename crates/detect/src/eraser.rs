@@ -69,7 +69,7 @@ pub enum State {
 }
 
 /// What is kept for a location.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     trail: Trail,
     candidates: Candidates,

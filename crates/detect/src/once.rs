@@ -21,7 +21,7 @@ use rustc_hash::FxHashMap;
 pub struct OnceRaced<D>(pub D);
 
 /// A location's state, or nothing once it has been reported.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreported<L>(Option<L>);
 
 impl<L: Default> Default for Unreported<L> {

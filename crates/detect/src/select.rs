@@ -192,14 +192,14 @@ detectors! {
     Vc "vc" "plain vector clocks; exact" => layered(vc::Vc::default()),
     Djit "djit" "DJIT+: vector clocks and time frames; exact" => layered(djit::Djit::default()),
     Goldilocks "goldilocks" "locksets that stand for happens-before, evaluated lazily; exact"
-        => uncompressed(goldilocks::Goldilocks::default()),
+        => layered(goldilocks::Goldilocks::default()),
     GoldilocksEager "goldilocks-eager" "the same, evaluated at every synchronisation; exact and slow"
-        => uncompressed(goldilocks::GoldilocksEager::default()),
-    Eraser "eraser" "Eraser's locking discipline" => uncompressed(eraser::Eraser::default()),
+        => layered(goldilocks::GoldilocksEager::default()),
+    Eraser "eraser" "Eraser's locking discipline" => layered(eraser::Eraser::default()),
     LockSet "lockset" "MultiRace's locking discipline, with time frames and barriers"
-        => uncompressed(lockset::LockSet::default()),
+        => layered(lockset::LockSet::default()),
     MultiRace "multirace" "djit and lockset together: races, and ranked violations of the discipline"
-        => uncompressed(multirace::MultiRace::default()),
+        => layered(multirace::MultiRace::default()),
     Count "count" "checks nothing: counts what reaches a detector" => layered(baseline::Count::default()),
     Empty "empty" "checks nothing: the cost of reading and looking up" => layered(baseline::Empty),
 }
@@ -214,30 +214,11 @@ named! {
     }
 }
 
-/// For detectors whose location states can be compared, as the compression must.
-fn layered<D>(choice: &Choice, detector: D) -> Result<Box<dyn Analysis>, Incompatible>
-where
-    D: Detector<Location: PartialEq> + 'static,
-{
+fn layered<D: Detector + 'static>(choice: &Choice, detector: D) -> Result<Box<dyn Analysis>, Incompatible> {
     match choice.compress {
         true => filtered(choice, Compress::new(detector)),
         false => filtered(choice, detector),
     }
-}
-
-/// For detectors whose states cannot be compared, or that do not go by happens-before, which the compression's guarantee
-/// needs.
-fn uncompressed<D>(choice: &Choice, detector: D) -> Result<Box<dyn Analysis>, Incompatible>
-where
-    D: Detector + 'static,
-{
-    if choice.compress {
-        return Err(Incompatible(format!(
-            "--compress on does not go with --detector {}; choose fasttrack, vc or djit",
-            choice.detector
-        )));
-    }
-    filtered(choice, detector)
 }
 
 fn filtered<D: Detector + 'static>(choice: &Choice, detector: D) -> Result<Box<dyn Analysis>, Incompatible> {

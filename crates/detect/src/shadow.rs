@@ -3,7 +3,8 @@
 //! Memory is cut into pages of 512 bytes and granules of 8. A granule's bytes share one state until an access parts
 //! them: then it is refined into 2, 4 or 8 cells, each starting with a copy of the state. So every cell's bytes have had
 //! exactly the same history, and detection is exact for any size and alignment, while the common aligned access costs
-//! one look-up. A page touched only as a whole (large copies, frees) is a single cell.
+//! one look-up. When an access to the whole granule leaves all its cells equal, they become one again. A page touched
+//! only as a whole (large copies, frees) is a single cell.
 
 use deadheat_event::Addr;
 use rustc_hash::FxHashMap;
@@ -47,7 +48,7 @@ impl<L> Default for Shadow<L> {
     }
 }
 
-impl<L: Default + Clone> Shadow<L> {
+impl<L: Default + Clone + PartialEq> Shadow<L> {
     /// The state of exactly these bytes, if they are one cell: the common case.
     #[inline(always)]
     pub fn exact(&mut self, addr: Addr, size: u32) -> Option<&mut L> {
@@ -128,7 +129,7 @@ fn pieces(addr: Addr, size: u32) -> impl Iterator<Item = (u64, usize, usize)> {
     })
 }
 
-impl<L: Default + Clone> Page<L> {
+impl<L: Default + Clone + PartialEq> Page<L> {
     fn new() -> Page<L> {
         Page {
             cells: Box::new([L::default()]),
@@ -191,12 +192,24 @@ impl<L: Default + Clone> Page<L> {
             let cell = GRANULE as usize >> self.refined(granule);
             for within in (lo..hi).step_by(cell) {
                 let place = self.place(granule, within);
-                visit(
-                    &mut self.cells[place],
-                    Addr(base + (start + within) as u64),
-                    cell as u32,
-                );
+                visit(&mut self.cells[place], Addr(base + (start + within) as u64), cell as u32);
             }
+            if cell < GRANULE as usize && hi - lo == GRANULE as usize {
+                self.unite(granule);
+            }
+        }
+    }
+
+    /// Makes a granule one cell again if its cells are equal.
+    fn unite(&mut self, granule: usize) {
+        let step = 1 << (self.spread - self.refined(granule));
+        let cells = &mut self.cells[granule << self.spread..(granule + 1) << self.spread];
+        let Some((first, others)) = cells.split_first_mut() else { return };
+        // The first of `others` is cell 1, so cells in use are at `step - 1`, `2 * step - 1`, ….
+        if others.iter().skip(step - 1).step_by(step).all(|other| other == first) {
+            others.fill(L::default());
+            let spread = self.spread;
+            self.refined.get_or_insert_with(|| Box::new([spread; GRANULES]))[granule] = 0;
         }
     }
 

@@ -100,8 +100,9 @@ pub trait Detector {
     type Thread;
     /// What is kept for each lock, barrier, channel, atomic or object.
     type Sync: Default;
-    /// What is kept for a piece of memory whose bytes have one history. Cloned when the bytes part ways.
-    type Location: Default + Clone;
+    /// What is kept for a piece of memory whose bytes have one history. Cloned when the bytes part ways, compared to see
+    /// whether they have come together again: equal states must answer alike from then on.
+    type Location: Default + Clone + PartialEq;
     /// What is kept for each array.
     type Array: Default;
 

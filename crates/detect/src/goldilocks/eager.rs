@@ -35,13 +35,13 @@ pub struct Thread {
 }
 
 /// For each class of access, the last one of each thread since the last plain write (of plain writes, only that one).
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
     classes: [Vec<Entry>; 4],
 }
 
 /// One access. Locations that part ways share its lockset: who knows an access does not depend on the byte.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     thread: u32,
     slot: Slot,

@@ -56,6 +56,15 @@ pub struct Frame {
     known: RefCell<Known>,
 }
 
+/// A frame is equal to itself alone.
+impl PartialEq for Frame {
+    fn eq(&self, other: &Frame) -> bool {
+        self.number == other.number
+    }
+}
+
+impl Eq for Frame {}
+
 /// Who knows a frame.
 #[derive(Clone, Debug)]
 enum Known {

@@ -87,7 +87,7 @@ pub struct Object {
 }
 
 /// What is remembered of a location's accesses since its last plain write.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
     write: Option<Entry>,
     /// The first reader, or one that came after it and is ordered so. Other readers are in `more`.
@@ -96,7 +96,7 @@ pub struct Location {
 }
 
 /// What most locations do not have. At most one entry in each for a slot.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct More {
     reads: Vec<Entry>,
     loads: Vec<Entry>,
@@ -104,7 +104,7 @@ struct More {
 }
 
 /// The paper's `Info`: one access.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     frame: Rc<Frame>,
     site: SiteId,

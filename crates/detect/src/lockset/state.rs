@@ -95,7 +95,7 @@ pub enum State {
 }
 
 /// What LockSet keeps for a location.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
     trail: Trail,
     candidates: LockSetId,

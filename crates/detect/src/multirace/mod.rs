@@ -81,7 +81,7 @@ pub struct Sync {
 }
 
 /// What is kept for a location: the log of both.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
     history: djit::Location,
     lockset: lockset::Location,
