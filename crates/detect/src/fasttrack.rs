@@ -74,26 +74,34 @@ impl FastTrack {
     /// A read of a location with atomic accesses or unordered reads.
     fn read_shared(&mut self, thread: &HbThread, location: &mut Location, site: SiteId) -> Option<Prior> {
         let now = thread.epoch();
-        let shared = match location.more.find(READ, now.slot()) {
-            Some(mine) if mine.time() == now.time() => {
-                self.same_epoch_reads += 1;
-                return None;
-            }
-            Some(_) => true,
-            None => location.more.any(READ),
+        let Some((first, last)) = location.more.classes() else {
+            return None;
         };
+        let mine = if first == READ {
+            location.more.find(READ, now.slot())
+        } else {
+            None
+        };
+        if mine.as_ref().is_some_and(|mine| mine.epoch() == now) {
+            self.same_epoch_reads += 1;
+            return None;
+        }
         self.race_checks += 1;
-        let race = location
-            .write_unordered(thread)
-            .or_else(|| location.more.unordered(thread, |class| class == STORE));
-        if shared {
+        if let Some(mine) = mine {
+            mine.renew(now, site);
+        } else if first == READ {
             location.more.put(READ, now, site);
         } else if thread.knows(location.read) {
             (location.read, location.read_site) = (now, site);
         } else {
             self.inflate(location, now, site);
         }
-        race
+        let race = location.write_unordered(thread);
+        if last == STORE {
+            race.or_else(|| location.more.unordered(thread, |class| class == STORE))
+        } else {
+            race
+        }
     }
 
     #[cold]

@@ -77,16 +77,36 @@ pub struct Last {
 }
 
 impl Last {
-    /// The thread's time at the access.
+    /// When the access was made, and by whom.
     #[inline]
-    pub fn time(&self) -> u64 {
-        self.epoch.time()
+    pub fn epoch(&self) -> Epoch {
+        self.epoch
     }
+
+    /// Makes it a later access of the same class and thread.
+    #[inline]
+    pub fn renew(&mut self, epoch: Epoch, site: SiteId) {
+        debug_assert_eq!(self.epoch.slot(), epoch.slot());
+        (self.epoch, self.site) = (epoch, site);
+    }
+
+    /// What entries are sorted by.
+    #[inline]
+    fn key(&self) -> u64 {
+        key(self.class, self.epoch.slot())
+    }
+}
+
+#[inline]
+fn key(class: Class, slot: Slot) -> u64 {
+    (class.index() as u64) << 32 | u64::from(slot.0)
 }
 
 const _: () = assert!(size_of::<Last>() == 16);
 
 /// The last access of each class by each thread that made one. One word while there are none.
+///
+/// Sorted by class and thread, so that equal histories are equal values however they came about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Accesses(ThinVec<Last>);
 
@@ -97,17 +117,20 @@ impl Accesses {
         self.0.is_empty()
     }
 
-    /// Whether there is one of a class.
-    pub fn any(&self, class: Class) -> bool {
-        self.0.iter().any(|last| last.class == class)
+    /// The first class in the order of [`Class::index`] that there is an access of, and the last.
+    #[inline]
+    pub fn classes(&self) -> Option<(Class, Class)> {
+        Some((self.0.first()?.class, self.0.last()?.class))
     }
 
-    /// The last access of a class by a thread.
+    /// The last access of a class by a thread, to be replaced by a later one of the same thread.
     #[inline]
-    pub fn find(&self, class: Class, slot: Slot) -> Option<&Last> {
+    pub fn find(&mut self, class: Class, slot: Slot) -> Option<&mut Last> {
+        let key = key(class, slot);
         self.0
-            .iter()
-            .find(|last| last.epoch.slot() == slot && last.class == class)
+            .iter_mut()
+            .find(|last| last.key() >= key)
+            .filter(|last| last.key() == key)
     }
 
     /// Whether `thread` has made an access of a class in its present time.
@@ -139,12 +162,9 @@ impl Accesses {
     /// Remembers an access as the last of its class and thread.
     pub fn put(&mut self, class: Class, epoch: Epoch, site: SiteId) {
         let new = Last { epoch, site, class };
-        match self
-            .0
-            .iter_mut()
-            .find(|last| last.epoch.slot() == epoch.slot() && last.class == class)
-        {
-            Some(last) => *last = new,
+        match self.0.iter().position(|last| last.key() >= new.key()) {
+            Some(place) if self.0[place].key() == new.key() => self.0[place] = new,
+            Some(place) => self.0.insert(place, new),
             None => self.0.push(new),
         }
     }

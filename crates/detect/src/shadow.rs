@@ -192,7 +192,11 @@ impl<L: Default + Clone + PartialEq> Page<L> {
             let cell = GRANULE as usize >> self.refined(granule);
             for within in (lo..hi).step_by(cell) {
                 let place = self.place(granule, within);
-                visit(&mut self.cells[place], Addr(base + (start + within) as u64), cell as u32);
+                visit(
+                    &mut self.cells[place],
+                    Addr(base + (start + within) as u64),
+                    cell as u32,
+                );
             }
             if cell < GRANULE as usize && hi - lo == GRANULE as usize {
                 self.unite(granule);
@@ -204,9 +208,16 @@ impl<L: Default + Clone + PartialEq> Page<L> {
     fn unite(&mut self, granule: usize) {
         let step = 1 << (self.spread - self.refined(granule));
         let cells = &mut self.cells[granule << self.spread..(granule + 1) << self.spread];
-        let Some((first, others)) = cells.split_first_mut() else { return };
+        let Some((first, others)) = cells.split_first_mut() else {
+            return;
+        };
         // The first of `others` is cell 1, so cells in use are at `step - 1`, `2 * step - 1`, ….
-        if others.iter().skip(step - 1).step_by(step).all(|other| other == first) {
+        if others
+            .iter()
+            .skip(step - 1)
+            .step_by(step)
+            .all(|other| other == first)
+        {
             others.fill(L::default());
             let spread = self.spread;
             self.refined.get_or_insert_with(|| Box::new([spread; GRANULES]))[granule] = 0;
