@@ -126,12 +126,12 @@ fn sparing_as_published_would_lose_a_race_with_an_initialising_access() {
 
 #[test]
 fn sparing_would_lose_a_race_of_a_thread_that_missed_the_barrier() {
-    // T3 did not pass the barrier at which C(x) started anew, so T2's write is not ordered before its read.
+    // T3 knows of T1's write, but did not pass the barrier at which C(x) started anew, so T2's is not before its read.
     check(
         "T1 w x; T1 send c; T2 recv c; T2 acq L; T2 w x; T2 rel L
          T1 enter b; T2 enter b; T1 leave b; T2 leave b
          T1 r x
-         T3 r x",
+         T3 recv c; T3 r x",
         &[RaceKind::HappensBefore],
     );
 }

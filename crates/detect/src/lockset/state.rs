@@ -170,11 +170,12 @@ impl Location {
         self.warned = true;
     }
 
-    /// Whether all accesses that count since the location was last Clean, the present one by `member` included, have a
-    /// lock or token in common, and those before it are ordered before the present one.
+    /// Whether something protects the location: then the last access cannot race with any that counted. Those that were
+    /// forgotten at a barrier are ordered before it, too: either its thread passed the barrier, or it shares an exclusive
+    /// lock with one that did (see `count`).
     #[inline]
-    pub fn is_protected(&self, member: &Member) -> bool {
-        !self.candidates().is_empty() && !member.is_outside(self.since)
+    pub fn is_protected(&self) -> bool {
+        !self.candidates().is_empty()
     }
 
     /// Takes an access.

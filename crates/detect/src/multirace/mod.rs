@@ -9,8 +9,8 @@
 //! - §5 says that such an access cannot race with earlier ones. That does not hold for what the first thread did in
 //!   the Initializing state, as it was never counted in C(v). So the location remembers when that was, and an access
 //!   is spared only if it is ordered behind it: one comparison instead of the history.
-//! - A thread that has not passed the barrier at which C(v) started anew is not spared: what was before that barrier
-//!   is not ordered before the thread ([`barriers`](crate::lockset::barriers)).
+//! - For a thread that has not passed the barrier at which C(v) started anew, only exclusive locks count, and no token:
+//!   what was before that barrier is not ordered before the thread ([`barriers`](crate::lockset::barriers)).
 //! - `readers_lock` and the atomics' token never lose a race: accesses that have one in common do not conflict.
 //!
 //! LockSet decides by itself what it skips as not the first access in a time frame (a frame ends here with every
@@ -105,7 +105,7 @@ impl MultiRace {
             }
             return None;
         }
-        let spared = location.lockset.is_protected(&thread.member) && thread.hb.knows(location.initialised);
+        let spared = location.lockset.is_protected() && thread.hb.knows(location.initialised);
         let race = if spared {
             self.spared += 1;
             None
