@@ -79,6 +79,18 @@ impl DetectorName {
     }
 }
 
+impl DetectorName {
+    /// Whether `compress` can be put around it.
+    pub fn is_compressible(self) -> bool {
+        let choice = Choice {
+            detector: self,
+            compress: true,
+            ..Choice::default()
+        };
+        analysis(&choice).is_ok()
+    }
+}
+
 impl fmt::Display for Choice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.filter != FilterName::None {

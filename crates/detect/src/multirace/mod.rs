@@ -14,7 +14,7 @@
 //! - `readers_lock` and the atomics' token never lose a race: accesses that have one in common do not conflict.
 //!
 //! LockSet decides by itself what it skips as not the first access in a time frame (a frame ends here with every
-//! release of happens-before), because DJIT+'s rule would skip too much for it: see [`lockset`](crate::lockset).
+//! release of happens-before), because DJIT+'s rule would skip too much for it: see [`lockset`].
 //!
 //! Guarantee: the confirmed races are exactly DJIT+'s, access by access, on well-formed traces (property-tested). The
 //! discipline warnings are LockSet's, without those at locations that are known to race.

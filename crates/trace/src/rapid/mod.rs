@@ -15,7 +15,7 @@
 //! - A variable gets 8 bytes of its own; its name is in the tables. So is a lock's.
 //! - The location number becomes the line of a site without file (negative ones as two's complement; 0 is the unknown
 //!   site).
-//! - What follows the word `begin` or `end` becomes the function of a site whose file is [`SUFFIX_FILE`].
+//! - What follows the word `begin` or `end` becomes the function of a site whose file is `SUFFIX_FILE`.
 
 mod read;
 mod write;

@@ -6,7 +6,7 @@
 //! choices or makes bytes smaller can never leave the set of well-formed traces. Smaller bytes mean simpler things:
 //! thread 0, variable 0, a plain full-width access.
 //!
-//! What comes out passes [`validate`](crate::validate). Every event has a site of its own, line `n + 1` for event `n`.
+//! What comes out passes [`validate`](crate::validate()). Every event has a site of its own, line `n + 1` for event `n`.
 //!
 //! ```
 //! use deadheat_trace::recipe::{Choice, Config, cook};
@@ -45,7 +45,7 @@ pub struct Config {
     pub values: bool,
     /// Locks taken exclusively.
     pub mutexes: bool,
-    /// Locks taken as a reader too (never upgraded: see [`validate`](crate::validate)).
+    /// Locks taken as a reader too (never upgraded: see [`validate`](crate::validate())).
     pub rwlocks: bool,
     /// Locks taken again by their holder.
     pub reentrant: bool,

@@ -6,7 +6,7 @@
 //! T2 r a[0..63:2]
 //! ```
 //!
-//! It can say everything that an [`Event`](deadheat_event::Event) can, and [`Printer`] output given to [`read()`] gives
+//! It can say everything that an [`Event`] can, and [`Printer`] output given to [`read()`] gives
 //! the same events again: names that the reader would number differently are declared in front of their first use.
 //! What may change are the numbers of sites, strings and object sets, which the reader interns anew. The grammar is in
 //! `docs/trace-format.md`.
