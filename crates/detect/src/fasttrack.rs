@@ -74,9 +74,7 @@ impl FastTrack {
     /// A read of a location with atomic accesses or unordered reads.
     fn read_shared(&mut self, thread: &HbThread, location: &mut Location, site: SiteId) -> Option<Prior> {
         let now = thread.epoch();
-        let Some((first, last)) = location.more.classes() else {
-            return None;
-        };
+        let (first, last) = location.more.classes()?;
         let mine = if first == READ {
             location.more.find(READ, now.slot())
         } else {

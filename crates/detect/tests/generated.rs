@@ -41,9 +41,6 @@ fn check(config: &Config) {
     for detector in DetectorName::ALL.iter().copied().filter(|d| d.is_exact()) {
         for filter in [FilterName::None, FilterName::Span, FilterName::TreeStrict] {
             for compress in [false, true] {
-                if compress && !detector.is_compressible() {
-                    continue;
-                }
                 let choice = Choice {
                     detector,
                     filter,

@@ -183,7 +183,7 @@ fn tree_tells_modes_messages_and_sites_apart() {
 #[derive(Default)]
 struct Eraser;
 
-#[derive(Clone, Default)]
+#[derive(Clone, Default, PartialEq)]
 enum State {
     #[default]
     Virgin,
