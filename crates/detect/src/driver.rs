@@ -63,25 +63,48 @@ impl<D: Detector> Driver<D> {
         &self.detector
     }
 
-    fn event(&mut self, event: &Event, tables: &Tables, found: &mut dyn FnMut(Race)) {
-        let number = self.stats.events;
-        self.stats.events += 1;
+    #[inline(always)]
+    fn event(&mut self, event: &Event, number: u64, tables: &Tables, found: &mut dyn FnMut(Race)) {
         let me = self.threads.of(event.thread, &mut self.detector);
-        let at = At {
-            thread: event.thread,
-            me,
-            site: event.site,
-            number,
-        };
+        // Plain accesses are most of a trace; the rest is kept out of their way.
         match event.op {
             Op::Read { addr, size, .. } => {
                 self.stats.reads += 1;
-                self.memory_access(at, addr, size, AccessKind::Read, false, found);
+                self.memory_access(
+                    At::new(event, me, number),
+                    addr,
+                    size,
+                    AccessKind::Read,
+                    false,
+                    found,
+                );
             }
             Op::Write { addr, size, .. } => {
                 self.stats.writes += 1;
-                self.memory_access(at, addr, size, AccessKind::Write, false, found);
+                self.memory_access(
+                    At::new(event, me, number),
+                    addr,
+                    size,
+                    AccessKind::Write,
+                    false,
+                    found,
+                );
             }
+            _ => self.other_event(event, me, number, tables, found),
+        }
+    }
+
+    #[inline(never)]
+    fn other_event(
+        &mut self,
+        event: &Event,
+        me: usize,
+        number: u64,
+        tables: &Tables,
+        found: &mut dyn FnMut(Race),
+    ) {
+        let at = At::new(event, me, number);
+        match event.op {
             Op::ArrayRead { array, indices } => {
                 self.stats.reads += 1;
                 self.array_access(at, array, indices, AccessKind::Read, found);
@@ -90,7 +113,7 @@ impl<D: Detector> Driver<D> {
                 self.stats.writes += 1;
                 self.array_access(at, array, indices, AccessKind::Write, found);
             }
-            _ => self.synchronise(at, event.op, tables, found),
+            op => self.synchronise(at, op, tables, found),
         }
     }
 
@@ -104,14 +127,15 @@ impl<D: Detector> Driver<D> {
         atomic: bool,
         found: &mut dyn FnMut(Race),
     ) {
-        if self.objects.may_contain(addr, size) && self.objects.contain(addr, size) {
+        if self.objects.may_contain(addr, size) {
             return self.touching_access(at, addr, size, kind, atomic, found);
         }
         self.plain_access(at, addr, size, kind, atomic, found);
     }
 
-    /// An access to an object that untraced code can reach: ordered with the calls that reach it (RDIT caveat 3).
-    #[cold]
+    /// An access that may be to an object that untraced code can reach: ordered with the calls that reach it (RDIT
+    /// caveat 3).
+    #[inline(never)]
     fn touching_access(
         &mut self,
         at: At,
@@ -121,6 +145,9 @@ impl<D: Detector> Driver<D> {
         atomic: bool,
         found: &mut dyn FnMut(Race),
     ) {
+        if !self.objects.contain(addr, size) {
+            return self.plain_access(at, addr, size, kind, atomic, found);
+        }
         self.commit(at, found);
         let thread = &mut self.threads.get_mut(at.me).state;
         let detector = &mut self.detector;
@@ -176,7 +203,7 @@ impl<D: Detector> Driver<D> {
     }
 
     /// An access to several locations, or to a part of one.
-    #[cold]
+    #[inline(never)]
     fn split_access(&mut self, at: At, addr: Addr, size: u32, access: Access, found: &mut dyn FnMut(Race)) {
         let Driver {
             detector,
@@ -458,7 +485,9 @@ impl<D: Detector> Driver<D> {
 impl<D: Detector> Analysis for Driver<D> {
     fn process(&mut self, events: &[Event], tables: &Tables, found: &mut dyn FnMut(Race)) {
         for event in events {
-            self.event(event, tables, found);
+            let number = self.stats.events;
+            self.stats.events += 1;
+            self.event(event, number, tables, found);
         }
     }
 
@@ -515,6 +544,18 @@ struct At {
     me: usize,
     site: SiteId,
     number: u64,
+}
+
+impl At {
+    #[inline(always)]
+    fn new(event: &Event, me: usize, number: u64) -> At {
+        At {
+            thread: event.thread,
+            me,
+            site: event.site,
+            number,
+        }
+    }
 }
 
 /// Findings on their way from the detector to the caller.

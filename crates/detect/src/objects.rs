@@ -6,8 +6,9 @@ use std::collections::BTreeMap;
 /// Synchronisation states of the objects that calls have reached so far.
 pub struct Objects<S> {
     by_addr: BTreeMap<u64, (u64, S)>,
-    /// A bit for each line of memory, by its number modulo [`LINES`]: 0 if no object has a byte there. Every access asks.
-    lines: Box<[u64]>,
+    /// A bit for each line of memory, by its number modulo [`LINES`]: 0 if no object has a byte there or in the next one.
+    /// Every access asks.
+    lines: Box<[u64; LINES as usize / 64]>,
 }
 
 const LINE: u64 = 64;
@@ -17,7 +18,7 @@ impl<S> Default for Objects<S> {
     fn default() -> Self {
         Objects {
             by_addr: BTreeMap::new(),
-            lines: vec![0; LINES as usize / 64].into(),
+            lines: Box::new([0; LINES as usize / 64]),
         }
     }
 }
@@ -27,9 +28,7 @@ impl<S: Default> Objects<S> {
     #[inline(always)]
     pub fn may_contain(&self, addr: Addr, size: u32) -> bool {
         let line = addr.0 / LINE;
-        let here = self.lines[(line % LINES / 64) as usize] >> (line % 64) & 1 == 1;
-        // An access across lines is rare, and then a look costs little.
-        here || addr.0 % LINE + u64::from(size) > LINE && !self.by_addr.is_empty()
+        self.lines[(line % LINES / 64) as usize] >> (line % 64) & 1 == 1 || u64::from(size) > LINE
     }
 
     /// Whether a call has reached the object before.
@@ -42,7 +41,7 @@ impl<S: Default> Objects<S> {
         let (size, state) = self.by_addr.entry(object.addr.0).or_default();
         if *size < u64::from(object.size) {
             *size = u64::from(object.size);
-            let first = object.addr.0 / LINE;
+            let first = (object.addr.0 / LINE).saturating_sub(1);
             let last = last_byte(object.addr, object.size) / LINE;
             for line in first..=last.min(first + LINES) {
                 self.lines[(line % LINES / 64) as usize] |= 1 << (line % 64);

@@ -33,9 +33,8 @@ struct Page<L> {
     /// One cell for the whole page, or `1 << spread` for each granule.
     cells: Box<[L]>,
     spread: u8,
-    /// How far each granule is refined: log2 of its cells. `None` if all are as far as `spread`, which spares the common
-    /// access a look.
-    refined: Option<Box<[u8; GRANULES]>>,
+    /// How far each granule is refined: log2 of its cells.
+    refined: [u8; GRANULES],
     /// Cells of the few granules that are refined further than `spread`.
     parts: ThinVec<(u8, Box<[L]>)>,
 }
@@ -140,7 +139,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
         Page {
             cells: Box::new([L::default()]),
             spread: 0,
-            refined: None,
+            refined: [0; GRANULES],
             parts: ThinVec::new(),
         }
     }
@@ -149,26 +148,10 @@ impl<L: Default + Clone + PartialEq> Page<L> {
         self.cells.len() == 1
     }
 
-    #[inline]
-    fn refined(&self, granule: usize) -> u8 {
-        self.refined
-            .as_ref()
-            .map_or(self.spread, |refined| refined[granule])
-    }
-
-    fn set_refined(&mut self, granule: usize, to: u8) {
-        let spread = self.spread;
-        let refined = self.refined.get_or_insert_with(|| Box::new([spread; GRANULES]));
-        refined[granule] = to;
-        if to == spread && refined.iter().all(|r| *r == spread) {
-            self.refined = None;
-        }
-    }
-
     /// The cells of a granule, and how far apart those in use are.
     #[inline]
     fn granule(&mut self, granule: usize) -> (&mut [L], usize) {
-        let refined = self.refined(granule);
+        let refined = self.refined[granule];
         if refined > self.spread {
             let part = self
                 .parts
@@ -187,7 +170,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
     fn exact(&mut self, offset: usize, size: u32) -> Option<&mut L> {
         let granule = offset / GRANULE as usize;
         let within = offset % GRANULE as usize;
-        let refined = self.refined(granule);
+        let refined = self.refined[granule];
         let cell = GRANULE as usize >> refined;
         if cell != size as usize || within & (cell - 1) != 0 || refined > self.spread || self.is_whole() {
             return None;
@@ -217,7 +200,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
             // The largest power of two that both ends are multiples of is the largest cell that parts them.
             let needed = GRANULE.trailing_zeros() - (lo | hi | GRANULE as usize).trailing_zeros();
             self.refine(granule, needed as u8);
-            let size = GRANULE as usize >> self.refined(granule);
+            let size = GRANULE as usize >> self.refined[granule];
             let (cells, step) = self.granule(granule);
             for (i, cell) in cells
                 .iter_mut()
@@ -236,7 +219,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
 
     /// Makes a granule one cell again if its cells are equal.
     fn unite(&mut self, granule: usize) {
-        let in_parts = self.refined(granule) > self.spread;
+        let in_parts = self.refined[granule] > self.spread;
         let (cells, step) = self.granule(granule);
         let Some((first, others)) = cells.split_first_mut() else {
             return;
@@ -256,11 +239,11 @@ impl<L: Default + Clone + PartialEq> Page<L> {
             self.parts.retain(|(part, _)| usize::from(*part) != granule);
             self.cells[granule << self.spread] = state;
         }
-        self.set_refined(granule, 0);
+        self.refined[granule] = 0;
     }
 
     fn refine(&mut self, granule: usize, to: u8) {
-        let from = self.refined(granule);
+        let from = self.refined[granule];
         if to <= from {
             return;
         }
@@ -281,34 +264,32 @@ impl<L: Default + Clone + PartialEq> Page<L> {
                 *cell = state;
             }
         }
-        self.set_refined(granule, to);
+        self.refined[granule] = to;
     }
 
     /// Makes room for more cells in every granule.
     fn spread_to(&mut self, to: u8) {
         let old = self.spread;
-        let levels: [u8; GRANULES] = std::array::from_fn(|granule| self.refined(granule));
-        self.spread = levels.into_iter().fold(to, u8::max);
+        self.spread = self.refined.into_iter().fold(to, u8::max);
         let mut cells = vec![L::default(); GRANULES << self.spread];
         for (i, cell) in std::mem::take(&mut self.cells).into_iter().enumerate() {
             cells[i << (self.spread - old)] = cell;
         }
         for (granule, part) in std::mem::take(&mut self.parts) {
             let granule = usize::from(granule);
-            let step = 1 << (self.spread - levels[granule]);
+            let step = 1 << (self.spread - self.refined[granule]);
             let first = granule << self.spread;
             for (cell, state) in cells[first..].iter_mut().step_by(step).zip(part) {
                 *cell = state;
             }
         }
         self.cells = cells.into();
-        self.refined = Some(Box::new(levels));
     }
 
     fn states(&self) -> impl Iterator<Item = &L> {
         let granules = if self.is_whole() { 0 } else { GRANULES };
         let dense = (0..granules).flat_map(move |granule| {
-            let refined = self.refined(granule);
+            let refined = self.refined[granule];
             let count = if refined > self.spread { 0 } else { 1 << refined };
             let step = 1usize << self.spread.saturating_sub(refined);
             (0..count).map(move |i| &self.cells[(granule << self.spread) + i * step])

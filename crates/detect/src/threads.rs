@@ -6,6 +6,9 @@
 use deadheat_event::{Detector, Mode, Object, Slot, SyncId, ThreadId};
 use rustc_hash::FxHashMap;
 
+const NEAR: usize = 1024;
+const NOBODY: u32 = u32::MAX;
+
 /// How many ended threads are asked for their slot before a new one is made.
 const ASK: usize = 8;
 
@@ -13,12 +16,13 @@ const ASK: usize = 8;
 pub struct Threads<T> {
     /// Place in `slots` of each thread id's present thread.
     by_id: FxHashMap<ThreadId, usize>,
+    /// The same for small ids, for a quick look at every event; [`NOBODY`] if there is none.
+    near: Box<[u32; NEAR]>,
     slots: Vec<Thread<T>>,
     /// Slots whose thread has ended, the latest last.
     ended: Vec<usize>,
     /// Ended threads whose slot has gone to another, until their id does too: somebody may still wait for them.
     departed: FxHashMap<ThreadId, T>,
-    last: Option<(ThreadId, usize)>,
 }
 
 /// A thread and what the driver keeps for it.
@@ -45,10 +49,10 @@ impl<T> Default for Threads<T> {
     fn default() -> Self {
         Threads {
             by_id: FxHashMap::default(),
+            near: Box::new([NOBODY; NEAR]),
             slots: Vec::new(),
             ended: Vec::new(),
             departed: FxHashMap::default(),
-            last: None,
         }
     }
 }
@@ -57,16 +61,28 @@ impl<T> Threads<T> {
     /// The place of a thread; one that was never forked starts here.
     #[inline]
     pub fn of<D: Detector<Thread = T>>(&mut self, id: ThreadId, detector: &mut D) -> usize {
-        match self.last {
-            Some((last, place)) if last == id => place,
-            _ => {
-                let place = match self.by_id.get(&id) {
-                    Some(place) => *place,
-                    None => self.start(id, detector),
-                };
-                self.last = Some((id, place));
-                place
-            }
+        match self.near.get(id.index()) {
+            Some(&place) if place != NOBODY => place as usize,
+            _ => self.look_up(id, detector),
+        }
+    }
+
+    #[cold]
+    fn look_up<D: Detector<Thread = T>>(&mut self, id: ThreadId, detector: &mut D) -> usize {
+        match self.by_id.get(&id) {
+            Some(place) => *place,
+            None => self.start(id, detector),
+        }
+    }
+
+    /// `id` means the thread at `place` from now on, or none.
+    fn set_place(&mut self, id: ThreadId, place: Option<usize>) {
+        match place {
+            Some(place) => self.by_id.insert(id, place),
+            None => self.by_id.remove(&id),
+        };
+        if let Some(near) = self.near.get_mut(id.index()) {
+            *near = place.map_or(NOBODY, |place| place as u32);
         }
     }
 
@@ -156,7 +172,7 @@ impl<T> Threads<T> {
             history,
         });
         self.departed.remove(&id);
-        self.by_id.insert(id, place);
+        self.set_place(id, Some(place));
         place
     }
 
@@ -170,7 +186,6 @@ impl<T> Threads<T> {
             let ended = self.ended[*i];
             ended != parent && detector.can_follow(&self.slots[ended].state, &self.slots[parent].state)
         });
-        self.last = None;
         let Some(free) = free else {
             return self.start(id, detector);
         };
@@ -184,11 +199,11 @@ impl<T> Threads<T> {
         thread.held.clear();
         thread.calls.clear();
         if predecessor_id != id && self.by_id.get(&predecessor_id) == Some(&place) {
-            self.by_id.remove(&predecessor_id);
+            self.set_place(predecessor_id, None);
             self.departed.insert(predecessor_id, predecessor);
         }
         self.departed.remove(&id);
-        self.by_id.insert(id, place);
+        self.set_place(id, Some(place));
         place
     }
 }
