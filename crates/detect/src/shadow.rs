@@ -8,6 +8,7 @@
 
 use deadheat_event::Addr;
 use rustc_hash::FxHashMap;
+use thin_vec::ThinVec;
 
 const PAGE: u64 = 512;
 const GRANULE: u64 = 8;
@@ -32,10 +33,15 @@ struct Page<L> {
     /// One cell for the whole page, or `1 << spread` for each granule.
     cells: Box<[L]>,
     spread: u8,
-    /// How far each granule is refined: log2 of its cells, at most `spread`. `None` if all are as far as that, which
-    /// spares the common access a look.
+    /// How far each granule is refined: log2 of its cells. `None` if all are as far as `spread`, which spares the common
+    /// access a look.
     refined: Option<Box<[u8; GRANULES]>>,
+    /// Cells of the few granules that are refined further than `spread`.
+    parts: ThinVec<(u8, Box<[L]>)>,
 }
+
+/// With more granules than this refined further than the rest, the page is spread so that all of them fit.
+const PARTS: usize = 8;
 
 impl<L> Default for Shadow<L> {
     fn default() -> Self {
@@ -135,6 +141,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
             cells: Box::new([L::default()]),
             spread: 0,
             refined: None,
+            parts: ThinVec::new(),
         }
     }
 
@@ -149,10 +156,30 @@ impl<L: Default + Clone + PartialEq> Page<L> {
             .map_or(self.spread, |refined| refined[granule])
     }
 
-    /// Where the cell is that starts at byte `within` of a granule.
+    fn set_refined(&mut self, granule: usize, to: u8) {
+        let spread = self.spread;
+        let refined = self.refined.get_or_insert_with(|| Box::new([spread; GRANULES]));
+        refined[granule] = to;
+        if to == spread && refined.iter().all(|r| *r == spread) {
+            self.refined = None;
+        }
+    }
+
+    /// The cells of a granule, and how far apart those in use are.
     #[inline]
-    fn place(&self, granule: usize, within: usize) -> usize {
-        (granule << self.spread) + (within << self.spread) / GRANULE as usize
+    fn granule(&mut self, granule: usize) -> (&mut [L], usize) {
+        let refined = self.refined(granule);
+        if refined > self.spread {
+            let part = self
+                .parts
+                .iter_mut()
+                .find(|(part, _)| usize::from(*part) == granule);
+            return (part.map_or(&mut [], |(_, cells)| cells), 1);
+        }
+        let cells = self
+            .cells
+            .get_mut(granule << self.spread..(granule + 1) << self.spread);
+        (cells.unwrap_or_default(), 1 << (self.spread - refined))
     }
 
     /// The one cell that is exactly the bytes `offset..offset + size`, if there is one.
@@ -160,12 +187,13 @@ impl<L: Default + Clone + PartialEq> Page<L> {
     fn exact(&mut self, offset: usize, size: u32) -> Option<&mut L> {
         let granule = offset / GRANULE as usize;
         let within = offset % GRANULE as usize;
-        let cell = GRANULE as usize >> self.refined(granule);
-        if cell != size as usize || within & (cell - 1) != 0 || self.is_whole() {
+        let refined = self.refined(granule);
+        let cell = GRANULE as usize >> refined;
+        if cell != size as usize || within & (cell - 1) != 0 || refined > self.spread || self.is_whole() {
             return None;
         }
-        let place = self.place(granule, within);
-        self.cells.get_mut(place)
+        self.cells
+            .get_mut((granule << self.spread) + (within << self.spread) / GRANULE as usize)
     }
 
     /// Calls `visit` for each cell of the bytes `from..to`, which it refines first if they are parts of cells.
@@ -189,16 +217,18 @@ impl<L: Default + Clone + PartialEq> Page<L> {
             // The largest power of two that both ends are multiples of is the largest cell that parts them.
             let needed = GRANULE.trailing_zeros() - (lo | hi | GRANULE as usize).trailing_zeros();
             self.refine(granule, needed as u8);
-            let cell = GRANULE as usize >> self.refined(granule);
-            for within in (lo..hi).step_by(cell) {
-                let place = self.place(granule, within);
-                visit(
-                    &mut self.cells[place],
-                    Addr(base + (start + within) as u64),
-                    cell as u32,
-                );
+            let size = GRANULE as usize >> self.refined(granule);
+            let (cells, step) = self.granule(granule);
+            for (i, cell) in cells
+                .iter_mut()
+                .step_by(step)
+                .enumerate()
+                .take(hi / size)
+                .skip(lo / size)
+            {
+                visit(cell, Addr(base + (start + i * size) as u64), size as u32);
             }
-            if cell < GRANULE as usize && hi - lo == GRANULE as usize {
+            if size < GRANULE as usize && hi - lo == GRANULE as usize {
                 self.unite(granule);
             }
         }
@@ -206,22 +236,27 @@ impl<L: Default + Clone + PartialEq> Page<L> {
 
     /// Makes a granule one cell again if its cells are equal.
     fn unite(&mut self, granule: usize) {
-        let step = 1 << (self.spread - self.refined(granule));
-        let cells = &mut self.cells[granule << self.spread..(granule + 1) << self.spread];
+        let in_parts = self.refined(granule) > self.spread;
+        let (cells, step) = self.granule(granule);
         let Some((first, others)) = cells.split_first_mut() else {
             return;
         };
         // The first of `others` is cell 1, so cells in use are at `step - 1`, `2 * step - 1`, ….
-        if others
+        if !others
             .iter()
             .skip(step - 1)
             .step_by(step)
             .all(|other| other == first)
         {
-            others.fill(L::default());
-            let spread = self.spread;
-            self.refined.get_or_insert_with(|| Box::new([spread; GRANULES]))[granule] = 0;
+            return;
         }
+        others.fill(L::default());
+        if in_parts {
+            let state = std::mem::take(first);
+            self.parts.retain(|(part, _)| usize::from(*part) != granule);
+            self.cells[granule << self.spread] = state;
+        }
+        self.set_refined(granule, 0);
     }
 
     fn refine(&mut self, granule: usize, to: u8) {
@@ -229,42 +264,61 @@ impl<L: Default + Clone + PartialEq> Page<L> {
         if to <= from {
             return;
         }
+        if to > self.spread && from <= self.spread && self.parts.len() == PARTS {
+            self.spread_to(to);
+        }
+        let (spread, (cells, step)) = (self.spread, self.granule(granule));
+        // Each cell in use is copied to where its parts start.
+        let times = 1 << (to - from);
+        let parts = |state: &L| std::iter::repeat_n(state.clone(), times);
+        let states: Vec<L> = cells.iter().step_by(step).flat_map(parts).collect();
+        if to > spread {
+            cells.fill(L::default());
+            self.parts.retain(|(part, _)| usize::from(*part) != granule);
+            self.parts.push((granule as u8, states.into()));
+        } else {
+            for (cell, state) in cells.iter_mut().step_by(1 << (spread - to)).zip(states) {
+                *cell = state;
+            }
+        }
+        self.set_refined(granule, to);
+    }
+
+    /// Makes room for more cells in every granule.
+    fn spread_to(&mut self, to: u8) {
         let old = self.spread;
-        let refined = self.refined.get_or_insert_with(|| Box::new([old; GRANULES]));
-        if to > old {
-            let mut cells = vec![L::default(); GRANULES << to];
-            for (i, cell) in std::mem::take(&mut self.cells).into_iter().enumerate() {
-                cells[i << (to - old)] = cell;
-            }
-            self.cells = cells.into();
-            self.spread = to;
+        let levels: [u8; GRANULES] = std::array::from_fn(|granule| self.refined(granule));
+        self.spread = levels.into_iter().fold(to, u8::max);
+        let mut cells = vec![L::default(); GRANULES << self.spread];
+        for (i, cell) in std::mem::take(&mut self.cells).into_iter().enumerate() {
+            cells[i << (self.spread - old)] = cell;
         }
-        let first = granule << self.spread;
-        let step = 1 << (self.spread - to);
-        let old_step = 1 << (self.spread - from);
-        for i in (0..1 << self.spread).step_by(step) {
-            if i % old_step != 0 {
-                self.cells[first + i] = self.cells[first + i / old_step * old_step].clone();
+        for (granule, part) in std::mem::take(&mut self.parts) {
+            let granule = usize::from(granule);
+            let step = 1 << (self.spread - levels[granule]);
+            let first = granule << self.spread;
+            for (cell, state) in cells[first..].iter_mut().step_by(step).zip(part) {
+                *cell = state;
             }
         }
-        refined[granule] = to;
-        if refined.iter().all(|r| *r == self.spread) {
-            self.refined = None;
-        }
+        self.cells = cells.into();
+        self.refined = Some(Box::new(levels));
     }
 
     fn states(&self) -> impl Iterator<Item = &L> {
         let granules = if self.is_whole() { 0 } else { GRANULES };
-        let parts = (0..granules).flat_map(move |granule| {
-            let step = 1 << (self.spread - self.refined(granule));
-            (0..1 << self.spread)
-                .step_by(step)
-                .map(move |i| &self.cells[(granule << self.spread) + i])
+        let dense = (0..granules).flat_map(move |granule| {
+            let refined = self.refined(granule);
+            let count = if refined > self.spread { 0 } else { 1 << refined };
+            let step = 1usize << self.spread.saturating_sub(refined);
+            (0..count).map(move |i| &self.cells[(granule << self.spread) + i * step])
         });
+        let parts = self.parts.iter().flat_map(|(_, cells)| cells.iter());
         self.cells
             .first()
             .filter(|_| self.is_whole())
             .into_iter()
+            .chain(dense)
             .chain(parts)
     }
 }
@@ -310,12 +364,55 @@ mod tests {
         }
     }
 
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(2000))]
+
+        /// Each cell holds the last access alone, so that cells become equal again and are united.
+        #[test]
+        fn every_byte_keeps_its_last_access_when_cells_are_united(
+            accesses in prop::collection::vec((0u64..520, prop_oneof![1u32..9, Just(8u32), Just(512)]), 1..200)
+        ) {
+            let mut shadow: Shadow<usize> = Shadow::default();
+            let mut model: HashMap<u64, usize> = HashMap::new();
+            for (i, (addr, size)) in accesses.into_iter().enumerate() {
+                // Whole granules, too: only they unite.
+                let addr = if size == 8 { addr & !7 } else { addr };
+                let mut check = |state: &mut usize, at: Addr, n: u32| {
+                    for byte in at.0..at.0 + u64::from(n) {
+                        assert_eq!(*state, model.get(&byte).copied().unwrap_or(0), "byte {byte}");
+                    }
+                    *state = i + 1;
+                };
+                match shadow.exact(Addr(addr), size) {
+                    Some(state) => check(state, Addr(addr), size),
+                    None => shadow.access(Addr(addr), size, check),
+                }
+                model.extend((addr..addr + u64::from(size)).map(|byte| (byte, i + 1)));
+            }
+            let bytes = 8 * GRANULES * 3;
+            prop_assert!(shadow.states().count() <= bytes, "no more states than bytes");
+        }
+    }
+
     #[test]
     fn an_access_at_the_end_of_memory_wraps_without_panic() {
         let mut shadow: Shadow<u8> = Shadow::default();
         let mut bytes = 0;
         shadow.access(Addr(u64::MAX - 3), 16, |_, _, n| bytes += n);
         assert_eq!(bytes, 16);
+    }
+
+    #[test]
+    fn a_word_written_whole_again_is_one_state_again() {
+        let mut shadow: Shadow<u8> = Shadow::default();
+        for granule in 0..20 {
+            shadow.access(Addr(8 * granule + 3), 1, |s, _, _| *s = 1);
+        }
+        assert_eq!(shadow.states().count(), 44 + 20 * 8);
+        for granule in 0..20 {
+            shadow.access(Addr(8 * granule), 8, |s, _, _| *s = 2);
+        }
+        assert_eq!(shadow.states().count(), 64);
     }
 
     #[test]

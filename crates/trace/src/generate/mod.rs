@@ -175,7 +175,7 @@ pub struct Config {
     pub nesting: u32,
     /// How many accesses a critical section or local loop has on average: the more, the less synchronisation.
     pub work: u32,
-    /// How many of a thousand accesses are to parts of a variable.
+    /// How many of a thousand accesses are to some bytes of a variable that no other access need share.
     pub subword: u32,
     /// What [`Pattern::Mixed`] does.
     pub shares: Shares,
@@ -202,7 +202,7 @@ impl Default for Config {
             array_access: ArrayAccess::Ranges,
             nesting: 2,
             work: 12,
-            subword: 50,
+            subword: 1,
             shares: Shares::default(),
             id_reuse: true,
             races: 0,

@@ -118,12 +118,16 @@ impl World {
         1 + self.rng.below(2 * u64::from(self.config.work.max(1)) - 1)
     }
 
-    /// Part of a variable, or all of it.
+    /// A variable as programs use it: every fourth is a pair of fields, the others are words. Now and then some bytes of
+    /// it that are neither.
     fn part(&mut self, addr: u64) -> (Addr, u32) {
         if self.config.subword > 0 && self.rng.chance(self.config.subword) {
             let size = 1 << self.rng.below(3);
             let offset = self.rng.below(9 - size);
             return (Addr(addr + offset), size as u32);
+        }
+        if (addr / 8).is_multiple_of(4) {
+            return (Addr(addr + 4 * self.rng.below(2)), 4);
         }
         (Addr(addr), 8)
     }
