@@ -158,7 +158,7 @@ impl<'a> Run<'a> {
 
     /// Analyses the whole trace, or what is in front of an error.
     fn all(&mut self, source: &mut dyn Source, args: &Analyze) -> Result<()> {
-        let progress = Progress::new(args.quiet);
+        let mut progress = Progress::new(args.quiet);
         let (mut block, mut events) = (Vec::new(), 0);
         let mut outcome = Ok(());
         while !self.halted && outcome.is_ok() {

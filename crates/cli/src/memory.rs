@@ -111,7 +111,7 @@ fn page_size() -> u64 {
 /// Cuts events into slices after each of which memory should be looked at.
 pub fn slices(events: &[Event]) -> impl Iterator<Item = &[Event]> {
     events.chunks(SLICE).flat_map(|mut rest| {
-        let mut light = weight_of(rest) <= MAX_WEIGHT;
+        let mut light = all_light(rest) || rest.iter().map(weight).sum::<u64>() <= MAX_WEIGHT;
         std::iter::from_fn(move || {
             if rest.is_empty() {
                 return None;
@@ -135,13 +135,30 @@ fn prefix(events: &[Event]) -> usize {
     events.iter().take_while(fits).count().max(1)
 }
 
-/// At most a slice of them, so that nothing overflows.
-fn weight_of(events: &[Event]) -> u64 {
-    events.iter().map(weight).sum()
+/// Whether no event weighs more than its share of a slice: then there is nothing to add up. Most traces are like that,
+/// so this pass has to be quick. Groups of a fixed size spare it the loop.
+fn all_light(events: &[Event]) -> bool {
+    let (groups, rest) = events.as_chunks::<8>();
+    groups.iter().all(|group| group.iter().all(is_light)) && rest.iter().all(is_light)
+}
+
+#[inline(always)]
+fn is_light(event: &Event) -> bool {
+    const EACH: u64 = MAX_WEIGHT / SLICE as u64;
+    match event.op {
+        Op::Read { size, .. }
+        | Op::Write { size, .. }
+        | Op::Atomic { size, .. }
+        | Op::Alloc { size, .. }
+        | Op::Free { size, .. } => u64::from(size) <= EACH,
+        Op::ArrayRead { indices, .. } | Op::ArrayWrite { indices, .. } => {
+            indices.last() - indices.first() < EACH / ELEMENT
+        }
+        _ => true,
+    }
 }
 
 /// How much an event can make an analysis grow: bytes, or elements of an array.
-#[inline]
 fn weight(event: &Event) -> u64 {
     match event.op {
         Op::Read { size, .. }
@@ -149,9 +166,7 @@ fn weight(event: &Event) -> u64 {
         | Op::Atomic { size, .. }
         | Op::Alloc { size, .. }
         | Op::Free { size, .. } => u64::from(size),
-        Op::ArrayRead { indices, .. } | Op::ArrayWrite { indices, .. } if !indices.is_one() => {
-            ELEMENT * indices.len()
-        }
+        Op::ArrayRead { indices, .. } | Op::ArrayWrite { indices, .. } => ELEMENT * indices.len(),
         _ => 0,
     }
 }
