@@ -47,7 +47,7 @@ impl fmt::Display for Size {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match UNITS.iter().find(|(_, shift)| self.0 >> shift > 0) {
             Some((name, shift)) => {
-                let tenths = u128::from(self.0) * 10 >> shift;
+                let tenths = (u128::from(self.0) * 10) >> shift;
                 match tenths % 10 {
                     0 => write!(f, "{} {name}iB", tenths / 10),
                     tenth => write!(f, "{}.{tenth} {name}iB", tenths / 10),
@@ -179,27 +179,27 @@ mod tests {
     #[test]
     fn sizes_are_read_and_shown_with_units() {
         for (text, expect) in [
-            ("1", Ok("1 bytes")),
-            ("1023", Ok("1023 bytes")),
-            ("64K", Ok("64 KiB")),
-            ("1536M", Ok("1.5 GiB")),
-            ("8G", Ok("8 GiB")),
-            ("8GB", Ok("8 GiB")),
-            ("8GiB", Ok("8 GiB")),
-            ("2T", Ok("2 TiB")),
-            ("18446744073709551615", Ok("16777215.9 TiB")),
-            ("16777216T", Err(())),
-            ("18446744073709551616", Err(())),
-            ("0", Err(())),
-            ("", Err(())),
-            ("G", Err(())),
-            ("8g", Err(())),
-            ("-1", Err(())),
-            ("8 G", Err(())),
-            ("1.5G", Err(())),
+            ("1", Some("1 bytes")),
+            ("1023", Some("1023 bytes")),
+            ("64K", Some("64 KiB")),
+            ("1536M", Some("1.5 GiB")),
+            ("8G", Some("8 GiB")),
+            ("8GB", Some("8 GiB")),
+            ("8GiB", Some("8 GiB")),
+            ("2T", Some("2 TiB")),
+            ("18446744073709551615", Some("16777215.9 TiB")),
+            ("16777216T", None),
+            ("18446744073709551616", None),
+            ("0", None),
+            ("", None),
+            ("G", None),
+            ("8g", None),
+            ("-1", None),
+            ("8 G", None),
+            ("1.5G", None),
         ] {
-            let shown = Size::parse(text).map(|size| size.to_string()).map_err(drop);
-            assert_eq!(shown.as_deref().map_err(|()| ()), expect, "{text}");
+            let shown = Size::parse(text).ok().map(|size| size.to_string());
+            assert_eq!(shown.as_deref(), expect, "{text}");
         }
     }
 

@@ -438,10 +438,7 @@ fn indices(cursor: &mut Cursor<'_>) -> Result<Indices> {
         Some(indices) => Ok(indices),
         None => Err(cursor.error_at(
             mark,
-            format!(
-                "a range needs first <= last, a stride of at least 1 and at most {} indices",
-                MAX_RANGE
-            ),
+            format!("a range needs first <= last, a stride of at least 1 and at most {MAX_RANGE} indices"),
         )),
     }
 }
