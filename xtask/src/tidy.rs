@@ -1,4 +1,4 @@
-//! What the compiler does not check: layout of the sources, leftovers, links between documents.
+//! What the compiler does not check: layout of the sources, leftovers, paths of one machine, links between documents.
 
 use crate::deps;
 use anyhow::{Context, Result, bail};
@@ -16,15 +16,22 @@ const LEFTOVERS: [(&str, &str); 4] = [
     ("FIX", "ME"),
 ];
 
+/// Paths of somebody's machine mean nothing on another. Put together like the leftovers.
+const MACHINE_PATHS: [(&str, &str); 3] = [("/ro", "ot/"), ("/tm", "p/w/"), ("/wo", "rk/")];
+
 /// Runs all checks and lists everything that is wrong.
 pub fn run(root: &Path) -> Result<()> {
     let mut wrong = deps::check(root)?;
     for path in files(root)? {
         let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
         let extension = path.extension().and_then(|extension| extension.to_str());
+        let Ok(text) = String::from_utf8(fs::read(&path).with_context(|| name.clone())?) else {
+            continue;
+        };
+        wrong.extend(machine_paths(&name, &text));
         match extension {
-            Some("rs") => wrong.extend(rust(&name, &read(&path)?)),
-            Some("md") => wrong.extend(links(&name, &read(&path)?, &path)),
+            Some("rs") => wrong.extend(rust(&name, &text)),
+            Some("md") => wrong.extend(links(&name, &text, &path)),
             _ => {}
         }
     }
@@ -37,10 +44,6 @@ pub fn run(root: &Path) -> Result<()> {
     }
 }
 
-fn read(path: &Path) -> Result<String> {
-    fs::read_to_string(path).with_context(|| path.display().to_string())
-}
-
 /// All files but those of builds and of git.
 fn files(root: &Path) -> Result<Vec<PathBuf>> {
     let (mut directories, mut files) = (vec![root.to_owned()], Vec::new());
@@ -48,7 +51,11 @@ fn files(root: &Path) -> Result<Vec<PathBuf>> {
         for entry in fs::read_dir(&directory).with_context(|| directory.display().to_string())? {
             let entry = entry?;
             let (path, kind) = (entry.path(), entry.file_type()?);
-            if kind.is_dir() && entry.file_name() != "target" && entry.file_name() != ".git" {
+            // In a second worktree, `.git` is a file.
+            if entry.file_name() == "target" || entry.file_name() == ".git" {
+                continue;
+            }
+            if kind.is_dir() {
                 directories.push(path);
             } else if kind.is_file() {
                 files.push(path);
@@ -76,6 +83,24 @@ fn rust(name: &str, text: &str) -> Vec<String> {
         for (word, rest) in LEFTOVERS {
             if line.contains(&format!("{word}{rest}")) {
                 wrong.push(format!("{name}:{}: `{word}` is left over", number + 1));
+            }
+        }
+    }
+    wrong
+}
+
+fn machine_paths(name: &str, text: &str) -> Vec<String> {
+    let mut wrong = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        for path in MACHINE_PATHS.map(|(start, rest)| format!("{start}{rest}")) {
+            // As a part of another path it may well be one of the repository.
+            let absolute =
+                |at: usize| !line[..at].ends_with(|c: char| c.is_alphanumeric() || "._-~".contains(c));
+            if line.match_indices(&path).any(|(at, _)| absolute(at)) {
+                wrong.push(format!(
+                    "{name}:{}: `{path}` is a path of one machine",
+                    number + 1
+                ));
             }
         }
     }
@@ -120,6 +145,19 @@ mod tests {
             let wrong = rust("a.rs", text);
             assert_eq!(wrong.len(), 1, "{wrong:?}");
             assert!(wrong[0].contains(part), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn paths_of_a_machine_are_found() {
+        for (start, rest) in MACHINE_PATHS {
+            let text = format!("fine\nsee `{start}{rest}x`\n");
+            let [problem] = machine_paths("a.md", &text).try_into().expect("one problem");
+            assert!(problem.contains("a.md:2"), "{problem}");
+            assert_eq!(
+                machine_paths("a.md", &format!("..{start}{rest}x")),
+                Vec::<String>::new()
+            );
         }
     }
 

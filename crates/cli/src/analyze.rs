@@ -2,11 +2,12 @@
 
 use crate::args::{Analyze, ReportFormat, Switch};
 use crate::files::{self, Output};
+use crate::memory::{self, Limit};
 use crate::meter::{Meter, Table, thousands};
 use crate::progress::Progress;
 use crate::term::{Term, say};
 use crate::traces;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use deadheat_detect::Analysis;
 use deadheat_detect::select::{self, Choice, DetectorName, FilterName};
 use deadheat_event::{Event, Stats, Tables};
@@ -39,23 +40,34 @@ pub fn run(args: &Analyze, term: Term) -> Result<ExitCode> {
     }
     let meter = Meter::start();
     let mut run = Run::new(args, &choice, &judge)?;
-    run.all(&mut *source, args)?;
+    let failure = run.all(&mut *source, args).err();
     let (mut report, stats) = run.report(source.tables(), &meter);
     if let Some(truncation) = source.truncation() {
         report.summary.partial = true;
         term.warn(&format!("{}: {truncation}", args.trace.display()));
     }
     if stats.events == 0 {
+        if let Some(error) = failure {
+            return Err(error);
+        }
         term.warn(&format!("{}: there are no events in it", args.trace.display()));
     }
     if !args.stats {
         report.summary.stats.clear();
     }
-    write(&report, args, term, output)?;
+    // An old report is worth more than one of a failed run that found nothing.
+    if failure.is_none() || !report.races.is_empty() || !output.as_ref().is_some_and(Output::is_file) {
+        write(&report, args, term, output)?;
+    }
     if args.stats {
         say(&table(&stats, &meter));
     }
-    say(&last_line(&report.summary, term));
+    let last_line = last_line(&report.summary, term);
+    if let Some(error) = failure {
+        say(&format!("{last_line} so far"));
+        return Err(error);
+    }
+    say(&last_line);
     Ok(ExitCode::from(if report.races.is_empty() {
         0
     } else {
@@ -118,7 +130,9 @@ struct Run<'a> {
     judge: &'a Judge<'a>,
     detector: String,
     again: String,
+    limit: Limit,
     halted: bool,
+    failed: bool,
 }
 
 impl<'a> Run<'a> {
@@ -129,7 +143,9 @@ impl<'a> Run<'a> {
             judge,
             detector: choice.to_string(),
             again: again(args),
+            limit: Limit::new(args.memory_limit),
             halted: false,
+            failed: false,
         })
     }
 
@@ -140,26 +156,16 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// Analyses the whole trace, or what is in front of an error.
     fn all(&mut self, source: &mut dyn Source, args: &Analyze) -> Result<()> {
-        let progress = Progress::new(args.quiet);
+        let mut progress = Progress::new(args.quiet);
         let (mut block, mut events) = (Vec::new(), 0);
-        while !self.halted
-            && source
-                .next_block(&mut block)
-                .with_context(|| args.trace.display().to_string())?
-        {
-            if args.halt_on_race {
-                // One at a time, so that nothing behind the race is looked at.
-                for event in &block {
-                    let seen = self.collector.len();
-                    self.events(std::slice::from_ref(event), source.tables());
-                    if self.reported_since(seen, source.tables()) {
-                        self.halted = true;
-                        break;
-                    }
-                }
-            } else {
-                self.events(&block, source.tables());
+        let mut outcome = Ok(());
+        while !self.halted && outcome.is_ok() {
+            match source.next_block(&mut block) {
+                Ok(true) => outcome = self.block(&block, source.tables(), args.halt_on_race),
+                Ok(false) => break,
+                Err(error) => outcome = Err(error.into()),
             }
             events += block.len() as u64;
             progress.update(source.position(), events);
@@ -168,6 +174,31 @@ impl<'a> Run<'a> {
             self.analysis.finish(&mut |race| {
                 self.collector.add(race);
             });
+        }
+        self.failed = outcome.is_err();
+        outcome.with_context(|| args.trace.display().to_string())
+    }
+
+    fn block(&mut self, block: &[Event], tables: &Tables, halt_on_race: bool) -> Result<()> {
+        for slice in memory::slices(block) {
+            if halt_on_race {
+                // One at a time, so that nothing behind the race is looked at.
+                for event in slice {
+                    let seen = self.collector.len();
+                    self.events(std::slice::from_ref(event), tables);
+                    if self.reported_since(seen, tables) {
+                        self.halted = true;
+                        return Ok(());
+                    }
+                }
+            } else {
+                self.events(slice, tables);
+            }
+            if let Some(limit) = self.limit.exceeded() {
+                bail!(
+                    "the analysis needs more than {limit}; use --compress on, --memory-limit, or a shorter trace"
+                );
+            }
         }
         Ok(())
     }
@@ -197,7 +228,7 @@ impl Run<'_> {
         let mut summary = Summary {
             occurrences: self.collector.occurrences(),
             events: stats.events,
-            partial: self.halted,
+            partial: self.halted || self.failed,
             seconds: Some(meter.elapsed().as_secs_f64()),
             stats: stats
                 .fields()

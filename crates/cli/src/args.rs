@@ -1,5 +1,6 @@
 //! Every option, defined once: help and error messages come from here.
 
+use crate::memory::Size;
 use crate::term::Color;
 use crate::traces::shares;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -67,7 +68,7 @@ pub struct Analyze {
     #[arg(long, value_name = "NAME", default_value = FilterName::default().as_str(), value_parser = filters())]
     pub filter: FilterName,
 
-    /// Share states between array elements that are accessed alike (fasttrack, vc and djit)
+    /// Share states between array elements that are accessed alike
     #[arg(long, value_enum, value_name = "SWITCH", default_value_t)]
     pub compress: Switch,
 
@@ -114,6 +115,10 @@ pub struct Analyze {
         help_heading = "Report"
     )]
     pub exit_code: u8,
+
+    /// Stop with what was found if more than SIZE is needed, such as 8G [default: 3/4 of the machine's memory]
+    #[arg(long, value_name = "SIZE", value_parser = Size::parse)]
+    pub memory_limit: Option<Size>,
 
     /// Print counters, time and speed on stderr
     #[arg(long)]

@@ -48,6 +48,11 @@ impl Output {
         })
     }
 
+    /// Whether it is a file, not stdout.
+    pub fn is_file(&self) -> bool {
+        self.file.is_some()
+    }
+
     /// Writes the contents.
     pub fn write(self, contents: &[u8]) -> Result<()> {
         let written = match self.file {

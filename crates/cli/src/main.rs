@@ -6,6 +6,7 @@
 mod analyze;
 mod args;
 mod files;
+mod memory;
 mod meter;
 mod progress;
 mod term;

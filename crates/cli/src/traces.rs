@@ -83,7 +83,7 @@ fn each_block(
     term: Term,
     mut each: impl FnMut(&[Event], &dyn Source) -> Result<bool>,
 ) -> Result<u64> {
-    let progress = Progress::new(false);
+    let mut progress = Progress::new(false);
     let (mut block, mut events) = (Vec::new(), 0);
     while source
         .next_block(&mut block)

@@ -358,7 +358,7 @@ mod tests {
             for (i, (addr, size)) in accesses.into_iter().enumerate() {
                 // Whole granules, too: only they unite.
                 let addr = if size == 8 { addr & !7 } else { addr };
-                let mut check = |state: &mut usize, at: Addr, n: u32| {
+                let check = |state: &mut usize, at: Addr, n: u32| {
                     for byte in at.0..at.0 + u64::from(n) {
                         assert_eq!(*state, model.get(&byte).copied().unwrap_or(0), "byte {byte}");
                     }

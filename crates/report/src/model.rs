@@ -37,7 +37,8 @@ pub struct Summary {
     pub occurrences: u64,
     /// Events analysed.
     pub events: u64,
-    /// Whether not everything was analysed: the trace was cut off, or the analysis was told to halt.
+    /// Whether not everything was analysed: the trace was cut off or damaged, memory ran short, or the analysis was
+    /// told to halt.
     #[serde(default)]
     pub partial: bool,
     /// Wall-clock seconds, where measured.

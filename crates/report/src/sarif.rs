@@ -28,7 +28,7 @@ pub fn write(report: &Report, mut out: impl Write) -> io::Result<()> {
             }},
             "invocations": [{
                 "commandLine": report.command,
-                "executionSuccessful": true,
+                "executionSuccessful": !report.summary.partial,
             }],
             "results": results,
         }],

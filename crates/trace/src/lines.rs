@@ -107,7 +107,8 @@ pub(crate) trait Grammar {
     const FORMAT: Format;
 
     /// Appends the events of a chunk whose first line has the number `line`, and returns how many lines it has. If
-    /// lines and events do not go one for one, it also appends the line of each event to `places`.
+    /// lines and events do not go one for one, it also appends the line of each event to `places`. If a line is wrong,
+    /// the events in front of it are good.
     fn chunk(&mut self, chunk: &[u8], line: u64, out: &mut Vec<Event>, places: &mut Vec<u64>) -> Result<u64>;
 
     /// Appends events that only the end of the file makes sure of.
@@ -125,6 +126,8 @@ pub(crate) struct LineReader<R, G> {
     /// The first line of the last block, and the line of each event where that is not enough.
     first: u64,
     places: Vec<u64>,
+    /// What is wrong behind the events given out last.
+    failed: Option<Error>,
     ended: bool,
 }
 
@@ -136,6 +139,7 @@ impl<R: Read, G: Grammar> LineReader<R, G> {
             grammar,
             first: 1,
             places: Vec::new(),
+            failed: None,
             ended: false,
         }
     }
@@ -149,8 +153,8 @@ impl<R: Read, G: Grammar> LineReader<R, G> {
                 self.places.resize(out.len(), self.first);
                 return Ok(());
             };
-            let lines = self.grammar.chunk(chunk, first, out, &mut self.places)?;
             self.first = first;
+            let lines = self.grammar.chunk(chunk, first, out, &mut self.places)?;
             self.lines.advance(lines);
         }
         Ok(())
@@ -160,12 +164,14 @@ impl<R: Read, G: Grammar> LineReader<R, G> {
 impl<R: Read, G: Grammar> Source for LineReader<R, G> {
     fn next_block(&mut self, out: &mut Vec<Event>) -> Result<bool> {
         out.clear();
-        let filled = self.fill(out);
-        if filled.is_err() {
+        if let Err(error) = self.fill(out) {
             self.ended = true;
-            out.clear();
+            self.failed = Some(error);
         }
-        filled.map(|()| !out.is_empty())
+        match self.failed.take_if(|_| out.is_empty()) {
+            Some(error) => Err(error),
+            None => Ok(!out.is_empty()),
+        }
     }
 
     fn tables(&self) -> &Tables {

@@ -61,9 +61,9 @@ impl Grammar for RoadRunner {
         for line in chunk.split_inclusive(|&byte| byte == b'\n') {
             if let Some(text) = line.strip_prefix(b"@") {
                 let text = String::from_utf8_lossy(trim_eol(text));
-                self.line(&text, out)
-                    .map_err(|what| syntax(Format::RoadRunner, number, None, what))?;
+                let parsed = self.line(&text, out);
                 places.resize(out.len(), number);
+                parsed.map_err(|what| syntax(Format::RoadRunner, number, None, what))?;
             }
             number += 1;
         }

@@ -99,7 +99,7 @@ impl fmt::Display for Truncation {
 pub trait Source {
     /// Replaces the contents of `out` with the next events. Returns `false`, with `out` empty, at the end.
     ///
-    /// After an error the source is at its end.
+    /// An error comes after all the good events in front of it have been given. After it the source is at its end.
     fn next_block(&mut self, out: &mut Vec<Event>) -> Result<bool>;
 
     /// What the ids of the events read so far stand for. More may come with later blocks.

@@ -1,6 +1,7 @@
 //! The smoke test that stands in for the fuzzers of `fuzz/`, which need nightly: a deterministic mutator over good files
 //! of every format. Whatever comes out, readers answer with events or an error.
 
+use deadheat_event::{Addr, AtomicOp, Event, MAX_ACCESS, Object, Op, Order, SiteId, Tables, ThreadId};
 use deadheat_trace::dht::{Reader, WriterSink};
 use deadheat_trace::generate::{Config, Generator, Shares};
 use deadheat_trace::{Sink, Source, rapid, read_all, roadrunner, text, validate};
@@ -63,7 +64,7 @@ fn events_of(source: &mut dyn Source) -> bool {
     validate(source).is_ok()
 }
 
-fn trace(shares: Shares, subword: u32) -> (Vec<deadheat_event::Event>, deadheat_event::Tables) {
+fn trace(shares: Shares, subword: u32) -> (Vec<Event>, Tables) {
     read_all(&mut Generator::new(&Config {
         events: 400,
         shares,
@@ -155,4 +156,96 @@ fn a_line_without_end_is_refused() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("longer than"), "{error}");
+}
+
+/// The writer takes what it is given; no reader hands it on.
+#[test]
+fn a_dht_file_with_an_event_that_spans_too_much_is_refused_behind_the_good_events() {
+    let (addr, size) = (Addr(16), MAX_ACCESS as u32 + 1);
+    let event = |op| Event {
+        thread: ThreadId(1),
+        site: SiteId(0),
+        op,
+    };
+    for op in [
+        Op::Read {
+            addr,
+            size,
+            value: None,
+        },
+        Op::Write {
+            addr,
+            size,
+            value: Some(1),
+        },
+        Op::Atomic {
+            addr,
+            size,
+            op: AtomicOp::Load,
+            order: Order::Acquire,
+            value: None,
+        },
+        Op::Alloc { addr, size },
+        Op::Free { addr, size },
+    ] {
+        let mut sink = WriterSink::new(Vec::new()).unwrap();
+        sink.set_block_size(1);
+        let tables = Tables::default();
+        sink.write(&[event(Op::Begin), event(op)], &tables).unwrap();
+        sink.finish(&tables).unwrap();
+        let mut reader = Reader::new(Cursor::new(sink.into_inner())).unwrap();
+        let mut block = Vec::new();
+        assert!(reader.next_block(&mut block).unwrap());
+        assert_eq!(block, [event(Op::Begin)]);
+        let error = reader.next_block(&mut block).unwrap_err().to_string();
+        assert!(
+            error.contains("spans more bytes") && error.contains("byte"),
+            "{error}"
+        );
+        assert!(block.is_empty() && !reader.next_block(&mut block).unwrap());
+    }
+}
+
+#[test]
+fn a_dht_file_with_an_object_that_spans_too_much_is_refused() {
+    let object = |size| Object { addr: Addr(16), size };
+    let file = |size| {
+        let mut sink = WriterSink::new(Vec::new()).unwrap();
+        let tables = Tables {
+            object_sets: vec![Box::default(), Box::new([object(size)])],
+            ..Tables::default()
+        };
+        sink.finish(&tables).unwrap();
+        Reader::new(Cursor::new(sink.into_inner())).map(drop)
+    };
+    assert!(file(MAX_ACCESS as u32).is_ok());
+    let error = file(MAX_ACCESS as u32 + 1).unwrap_err().to_string();
+    assert!(error.contains("ObjectSets"), "{error}");
+}
+
+/// Events in front of a wrong line come first, whatever the size of the chunk they were read in.
+#[test]
+fn lines_in_front_of_a_wrong_one_are_read() {
+    let check = |source: &mut dyn Source, good: usize, wrong_line: &str| {
+        let (mut block, mut events) = (Vec::new(), 0);
+        let error = loop {
+            match source.next_block(&mut block) {
+                Ok(true) => {
+                    assert_eq!(source.locate(block.len() - 1).to_string(), format!("line {good}"));
+                    events += block.len();
+                }
+                Ok(false) => panic!("the wrong line was not seen"),
+                Err(error) => break error.to_string(),
+            }
+        };
+        assert_eq!(events, good);
+        assert!(error.contains(wrong_line), "{error}");
+        assert!(block.is_empty() && !source.next_block(&mut block).unwrap());
+    };
+    let text = "T1 w x\nT2 w x\nT1 wobble\nT1 w x\n";
+    check(&mut text::read(text.as_bytes(), None), 2, "line 3");
+    let std = "T1|w(x)|1\nT2|w(x)|2\nT1|w(x)\nT1|w(x)|3\n";
+    check(&mut rapid::read(std.as_bytes(), None), 2, "line 3");
+    let rr = "@ Wr(1,@05.x_I)  S  D.java:5:1\n@ Wr(2,@05.x_I)  S  D.java:5:1\n@ Flip(1,@05)\n";
+    check(&mut roadrunner::read(rr.as_bytes(), None), 2, "line 3");
 }

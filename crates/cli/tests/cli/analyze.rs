@@ -50,8 +50,6 @@ fn the_exit_status_of_a_race_can_be_chosen() {
 
 /// What the design promises for each name. `count` and `empty` look for nothing and say so.
 const EXACT: [&str; 5] = ["fasttrack", "vc", "djit", "goldilocks", "goldilocks-eager"];
-/// Of them, those that the compression can wrap.
-const COMPRESSIBLE: [&str; 3] = ["fasttrack", "vc", "djit"];
 const DISCIPLINE: [&str; 3] = ["eraser", "lockset", "multirace"];
 const BASELINES: [&str; 2] = ["count", "empty"];
 
@@ -62,9 +60,6 @@ fn exact_detectors_report_the_same_races() {
     for detector in EXACT {
         for filter in ["none", "span", "tree-strict"] {
             for compress in ["off", "on"] {
-                if compress == "on" && !COMPRESSIBLE.contains(&detector) {
-                    continue;
-                }
                 let layers = ["--filter", filter, "--compress", compress, &trace];
                 let run = deadheat(&[&["analyze", "--detector", detector], layers.as_slice()].concat());
                 assert_eq!(
@@ -131,15 +126,12 @@ fn multirace_confirms_what_happens_before_confirms() {
 }
 
 #[test]
-fn layers_that_do_not_go_with_a_detector_are_refused_or_warned_about() {
+fn layers_that_can_change_what_a_detector_finds_are_warned_about() {
     let files = Files::new();
     let trace = files.file("t.txt", TWO_RACES);
-    for detector in DISCIPLINE.into_iter().chain(["goldilocks"]) {
-        deadheat(&["analyze", "--detector", detector, "--compress", "on", &trace]).fails_with(&[
-            "--compress",
-            detector,
-            "fasttrack",
-        ]);
+    for detector in DISCIPLINE {
+        let run = deadheat(&["analyze", "--detector", detector, "--compress", "on", &trace]);
+        assert!(run.stderr.contains("warning: --compress on"), "{}", run.stderr);
     }
     for detector in DISCIPLINE {
         let run = deadheat(&["analyze", "--detector", detector, "--filter", "span", &trace]);

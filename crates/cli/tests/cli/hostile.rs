@@ -168,8 +168,148 @@ fn the_input_is_never_overwritten() {
     assert_eq!(std::fs::read_to_string(&trace).unwrap(), TWO_RACES);
 }
 
+/// Runs `analyze` on a trace that goes wrong behind races: they are reported, as text and as JSON, and then the error.
+#[track_caller]
+fn reports_and_fails(files: &Files, options: &[&str], trace: &str, races: &str, error: &[&str]) {
+    let analyze = |more: &[&str]| deadheat(&[&["analyze"], options, more, &[trace]].concat());
+    let run = analyze(&[]);
+    run.fails_with(error);
+    let (found, failed) = run
+        .stderr
+        .split_once(&format!("{races} so far\n"))
+        .expect(&run.stderr);
+    assert!(
+        found.contains("WARNING: deadheat: data race on"),
+        "{}",
+        run.stderr
+    );
+    assert!(
+        failed.starts_with("deadheat: error: ") && failed.lines().count() == 1,
+        "{failed}"
+    );
+    let run = analyze(&["--format", "json"]);
+    run.fails_with(error);
+    let report = run.json();
+    assert_eq!(report["summary"]["partial"], true);
+    assert!(report["summary"]["races"].as_u64().is_some_and(|races| races > 0));
+    assert!(
+        report["summary"]["events"]
+            .as_u64()
+            .is_some_and(|events| events > 0)
+    );
+    let sarif = analyze(&["--format", "sarif"]).json();
+    assert_eq!(sarif["runs"][0]["invocations"][0]["executionSuccessful"], false);
+    let path = files.path("partial.json");
+    analyze(&["--format", "json", "--output", &path]).fails_with(error);
+    assert!(
+        std::fs::read_to_string(&path)
+            .unwrap()
+            .contains("\"partial\": true")
+    );
+}
+
 #[test]
-fn a_failed_analysis_leaves_the_old_report_alone() {
+fn what_was_found_before_a_wrong_line_is_reported() {
+    let files = Files::new();
+    let text = files.file("t.txt", format!("{TWO_RACES}T1 wobble x\nT3 w x\n"));
+    reports_and_fails(
+        &files,
+        &[],
+        &text,
+        "deadheat: 2 data races",
+        &["t.txt", "line 4", "wobble"],
+    );
+    let std = files.file("t.std", "T1|w(x)|1\nT2|w(x)|2\nT1|w(x)\nT3|w(x)|3\n");
+    reports_and_fails(&files, &[], &std, "deadheat: 1 data race", &["t.std", "line 3"]);
+    let roadrunner = files.file(
+        "t.rr",
+        "@ Wr(1,@01.x)  A.java:1:1\n@ Wr(2,@01.x)  A.java:2:1\n@ Flip(2,@01.x)\n",
+    );
+    reports_and_fails(
+        &files,
+        &[],
+        &roadrunner,
+        "deadheat: 1 data race",
+        &["t.rr", "line 3", "Flip"],
+    );
+}
+
+#[test]
+fn what_was_found_before_a_damaged_block_is_reported() {
+    let files = Files::new();
+    let (_, mut bytes) = binary(&files);
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x55;
+    let damaged = files.file("damaged.dht", &bytes);
+    // The index is good, so that this is damage, not an early end.
+    assert!(
+        !deadheat(&["trace", "info", &damaged])
+            .stderr
+            .contains("truncated")
+    );
+    let error = ["damaged.dht", "checksum", "byte"];
+    reports_and_fails(&files, &[], &damaged, "deadheat: 2 data races", &error);
+}
+
+#[test]
+fn sizes_beyond_what_one_event_may_span_are_refused() {
+    let files = Files::new();
+    for event in [
+        "r 0x10:4294967295",
+        "w 0x10:4294967295",
+        "w 0x10:1073741825",
+        "w 0x10:18446744073709551615",
+        "load 0x10:1073741825 acq",
+        "alloc 0x10:1073741825",
+        "free 0x10:1073741825",
+        "call f {0x8, 0x10:1073741825}",
+        "w a[0..16777216]",
+        "r a[0..33554432:2]",
+    ] {
+        let trace = files.file("t.txt", format!("T0 begin\nT0 {event}\n"));
+        deadheat(&["analyze", &trace]).fails_with(&["t.txt", "line 2", "at most"]);
+    }
+}
+
+#[test]
+fn an_analysis_that_needs_too_much_memory_stops_with_what_it_found() {
+    let files = Files::new();
+    let huge_writes = (0..1000).map(|n| format!("T1 w {}:1073741824\n", n << 30));
+    let huge_ranges = (0..1000).map(|n| format!("T1 w A{n}[0..16777215]\n"));
+    let many_pages = (0..2_000_000).map(|n| format!("T1 w {}:1\n", n << 9));
+    for (name, trace) in [
+        ("writes.txt", huge_writes.collect::<String>()),
+        ("ranges.txt", huge_ranges.collect()),
+        ("pages.txt", many_pages.collect()),
+    ] {
+        let file = files.file(name, format!("{TWO_RACES}{trace}"));
+        for halt in [false, true] {
+            // What stops at a race gets past these with a suppression.
+            let none = files.file("s.txt", "race:writer");
+            if halt {
+                let options = [
+                    "analyze",
+                    "--memory-limit",
+                    "64M",
+                    "--halt-on-race",
+                    "--suppressions",
+                    &none,
+                ];
+                deadheat(&[&options, [file.as_str()].as_slice()].concat()).fails_with(&["more than 64 MiB"]);
+            } else {
+                let error = [name, "needs more than 64 MiB", "--compress on", "--memory-limit"];
+                let options = ["--memory-limit", "64M"];
+                reports_and_fails(&files, &options, &file, "deadheat: 2 data races", &error);
+            }
+        }
+    }
+    let small = files.file("small.txt", TWO_RACES);
+    assert_eq!(deadheat(&["analyze", "--memory-limit", "1G", &small]).status, 66);
+    deadheat(&["analyze", "--memory-limit", "much", &small]).fails_with(&["--memory-limit", "8G"]);
+}
+
+#[test]
+fn a_failed_analysis_that_found_nothing_leaves_the_old_report_alone() {
     let files = Files::new();
     let report = files.file("report.json", "precious");
     let trace = files.file("t.txt", "T1 w x\nT1 wobble\n");

@@ -3,7 +3,7 @@
 use super::codec::{ATOMIC_OPS, Lane, MAX_LANES, ORDERS, OTHERS, SHAPES, Successors, WINDOW, opcode};
 use super::varint::{get, get32, unzigzag};
 use deadheat_event::{
-    Addr, ArrayId, Event, Indices, Mode, NameId, ObjectSetId, Op, SiteId, SyncId, ThreadId,
+    Addr, ArrayId, Event, Indices, MAX_ACCESS, Mode, NameId, ObjectSetId, Op, SiteId, SyncId, ThreadId,
 };
 
 /// Zeros that the raw block must have behind it, so that one check in front of each event is enough.
@@ -241,7 +241,7 @@ fn other(
         opcode::ACCESS => {
             let flags = byte(at)?;
             let addr = Addr(delta(raw, at, &mut lane.addr).ok_or(CUT)?);
-            let size = get32(raw, at).ok_or(CUT)?;
+            let size = size(raw, at)?;
             let value = value(flags & 2 != 0, raw, at)?;
             match flags {
                 0 | 2 => slot.op = Op::Read { addr, size, value },
@@ -302,7 +302,7 @@ fn other(
                 return Err("an atomic access of unknown kind");
             };
             let addr = Addr(delta(raw, at, &mut lane.addr).ok_or(CUT)?);
-            let size = get32(raw, at).ok_or(CUT)?;
+            let size = size(raw, at)?;
             let value = value(flags & 32 != 0, raw, at)?;
             slot.op = Op::Atomic {
                 addr,
@@ -354,14 +354,14 @@ fn other(
             let addr = Addr(delta(raw, at, &mut lane.addr).ok_or(CUT)?);
             slot.op = Op::Alloc {
                 addr,
-                size: get32(raw, at).ok_or(CUT)?,
+                size: size(raw, at)?,
             };
         }
         opcode::FREE => {
             let addr = Addr(delta(raw, at, &mut lane.addr).ok_or(CUT)?);
             slot.op = Op::Free {
                 addr,
-                size: get32(raw, at).ok_or(CUT)?,
+                size: size(raw, at)?,
             };
         }
         opcode::NEW_ARRAY => {
@@ -392,6 +392,14 @@ fn delta(raw: &[u8], at: &mut usize, last: &mut u64) -> Option<u64> {
 #[inline]
 fn sync(raw: &[u8], at: &mut usize, lane: &mut Lane) -> Option<SyncId> {
     delta(raw, at, &mut lane.sync).map(SyncId)
+}
+
+fn size(raw: &[u8], at: &mut usize) -> Result<u32, Malformed> {
+    let size = get32(raw, at).ok_or("a size that is cut off")?;
+    if u64::from(size) > MAX_ACCESS {
+        return Err("an event that spans more bytes than one may");
+    }
+    Ok(size)
 }
 
 fn value(present: bool, raw: &[u8], at: &mut usize) -> Result<Option<u64>, Malformed> {

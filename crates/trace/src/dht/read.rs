@@ -79,6 +79,8 @@ pub struct Reader<R> {
     /// Index of the first event of each run in the last block, and where its block is.
     places: Vec<(usize, u64)>,
     truncation: Option<Truncation>,
+    /// What is wrong behind the events given out last.
+    failed: Option<Error>,
     ended: bool,
 }
 
@@ -110,6 +112,7 @@ impl<R: Read + Seek> Reader<R> {
             done: FILE_HEADER as u64,
             places: Vec::new(),
             truncation: None,
+            failed: None,
             ended: false,
         };
         match reader.read_index()? {
@@ -153,6 +156,7 @@ impl<R: Read + Seek> Reader<R> {
         self.merge = Merge::default();
         self.expected = self.expected.map(|_| number);
         self.done = FILE_HEADER as u64;
+        self.failed = None;
         self.ended = false;
     }
 
@@ -297,24 +301,35 @@ impl<R: Read + Seek> Reader<R> {
         None
     }
 
+    /// Loads a block while no other is being read.
+    fn begin(&mut self, block: BlockInfo) -> Result<()> {
+        let decoder = self.load(block)?;
+        let overlaps = self.upcoming().is_some_and(|next| next.first <= block.last);
+        if overlaps || block.first < self.from || self.expected.is_some() {
+            return self.merge.add(decoder, block);
+        }
+        self.direct = Some((decoder, block));
+        Ok(())
+    }
+
+    /// Replaces the contents of `out` with the next events. After an error, `out` has the good events in front of it.
     fn fill(&mut self, out: &mut Vec<Event>) -> Result<bool> {
         self.places.clear();
         if self.direct.is_none() && self.merge.is_empty() {
             let Some(block) = self.upcoming() else {
                 return Ok(false);
             };
-            let decoder = self.load(block)?;
-            let overlaps = self.upcoming().is_some_and(|next| next.first <= block.last);
-            if overlaps || block.first < self.from || self.expected.is_some() {
-                self.merge.add(decoder, block)?;
-            } else {
-                self.direct = Some((decoder, block));
+            if let Err(error) = self.begin(block) {
+                out.clear();
+                return Err(error);
             }
         }
         if let Some((decoder, block)) = &mut self.direct {
-            decoder
-                .decode(CHUNK, out)
-                .map_err(|what| Error::corrupt(block.offset, what))?;
+            if let Err(what) = decoder.decode(CHUNK, out) {
+                // The checksum was right, so whoever wrote the block is not to be trusted with any of it.
+                out.clear();
+                return Err(Error::corrupt(block.offset, what));
+            }
             self.places.push((0, block.offset));
             if decoder.left() == 0 {
                 self.pool.extend(self.direct.take().map(|(decoder, _)| decoder));
@@ -388,8 +403,17 @@ impl<R: Read + Seek> Reader<R> {
 
 impl<R: Read + Seek> Source for Reader<R> {
     fn next_block(&mut self, out: &mut Vec<Event>) -> Result<bool> {
+        // What is in `out` is not cleared: decoding into a used vector is faster.
         let filled = if self.ended { Ok(false) } else { self.fill(out) };
-        if let Ok(true) = filled {
+        let good = match filled {
+            Ok(more) => more,
+            Err(error) => {
+                self.failed = Some(error);
+                self.ended = true;
+                !out.is_empty()
+            }
+        };
+        if good {
             self.given += out.len() as u64;
             return Ok(true);
         }
@@ -398,7 +422,7 @@ impl<R: Read + Seek> Source for Reader<R> {
         if let Some(truncation) = &mut self.truncation {
             truncation.events = self.given;
         }
-        filled
+        self.failed.take().map_or(Ok(false), Err)
     }
 
     fn tables(&self) -> &Tables {

@@ -3,7 +3,7 @@
 use super::MAX_RAW;
 use super::block::Kind;
 use super::varint::{get, get32, put, unzigzag, zigzag};
-use deadheat_event::{Addr, ArrayId, NameId, Object, Site, SyncId, Tables, ThreadId};
+use deadheat_event::{Addr, ArrayId, MAX_ACCESS, NameId, Object, Site, SyncId, Tables, ThreadId};
 use rustc_hash::FxHashSet;
 
 /// Where a table block is cut.
@@ -252,7 +252,7 @@ impl Collector {
                 last = last.wrapping_add(unzigzag(get(raw, at)?) as u64);
                 set.push(Object {
                     addr: Addr(last),
-                    size: get32(raw, at)?,
+                    size: get32(raw, at).filter(|&size| u64::from(size) <= MAX_ACCESS)?,
                 });
             }
             self.tables.object_sets.push(set.into_boxed_slice());

@@ -4,7 +4,8 @@ use super::cursor::{Cursor, Name};
 use super::{DECLARATIONS, DEFAULT_SIZE, NAMED_ADDR, NAMED_ID, NAMED_SYNC, ORDERS, SPACING, numbered};
 use crate::{Interner, Result};
 use deadheat_event::{
-    Addr, ArrayId, AtomicOp, Event, Indices, Mode, Object, Op, Order, Site, SiteId, SyncId, Tables, ThreadId,
+    Addr, ArrayId, AtomicOp, Event, Indices, MAX_ACCESS, MAX_RANGE, Mode, Object, Op, Order, Site, SiteId,
+    SyncId, Tables, ThreadId,
 };
 use rustc_hash::FxHashMap;
 
@@ -254,7 +255,7 @@ impl Parser {
             Addr(cursor.number("an address")?)
         };
         let size = if cursor.eat(':') {
-            cursor.number32("a size in bytes")?
+            size(cursor)?
         } else {
             DEFAULT_SIZE
         };
@@ -437,11 +438,17 @@ fn indices(cursor: &mut Cursor<'_>) -> Result<Indices> {
         Some(indices) => Ok(indices),
         None => Err(cursor.error_at(
             mark,
-            format!(
-                "a range needs first <= last, a stride of at least 1 and at most {} indices",
-                deadheat_event::MAX_RANGE
-            ),
+            format!("a range needs first <= last, a stride of at least 1 and at most {MAX_RANGE} indices"),
         )),
+    }
+}
+
+fn size(cursor: &mut Cursor<'_>) -> Result<u32> {
+    let mark = cursor.mark();
+    let size = cursor.number("a size in bytes")?;
+    match u32::try_from(size) {
+        Ok(fits) if size <= MAX_ACCESS => Ok(fits),
+        _ => Err(cursor.error_at(mark, format!("a size is at most {MAX_ACCESS} bytes"))),
     }
 }
 

@@ -20,8 +20,9 @@ impl Grammar for Parser {
         for line in chunk.split_inclusive(|&byte| byte == b'\n') {
             let text = std::str::from_utf8(trim_eol(line))
                 .map_err(|_| syntax(Format::Text, number, None, "this line is not valid UTF-8"))?;
-            self.line(text, number, out)?;
+            let parsed = self.line(text, number, out);
             places.resize(out.len(), number);
+            parsed?;
             number += 1;
         }
         Ok(number - line)
