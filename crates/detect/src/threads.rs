@@ -17,7 +17,7 @@ pub struct Threads<T> {
     /// Slots whose thread has ended, the latest last.
     ended: Vec<usize>,
     /// Ended threads whose slot has gone to another, until their id does too: somebody may still wait for them.
-    departed: FxHashMap<ThreadId, T>,
+    departed: FxHashMap<ThreadId, Box<T>>,
     last: Option<(ThreadId, usize)>,
 }
 
@@ -185,7 +185,7 @@ impl<T> Threads<T> {
         thread.calls.clear();
         if predecessor_id != id && self.by_id.get(&predecessor_id) == Some(&place) {
             self.by_id.remove(&predecessor_id);
-            self.departed.insert(predecessor_id, predecessor);
+            self.departed.insert(predecessor_id, Box::new(predecessor));
         }
         self.departed.remove(&id);
         self.by_id.insert(id, place);
