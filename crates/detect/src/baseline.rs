@@ -10,6 +10,7 @@
 //! | `events`, `reads`, `writes`, `elements`, `locks`, `atomics`, `threads`, `others` | the driver: what the trace holds |
 //! | `filtered` | the driver: accesses that [`Detector::admit`] refused |
 //! | `same_epoch_reads`, `same_epoch_writes`, `race_checks` | the detector; together the states that accesses met |
+//! | `short_circuits` | Goldilocks: orderings shown without a lockset |
 //! | `clock_ops`, `clock_allocs` | the detector: whole vector clocks, or locksets |
 //! | `shadow_states`, `bytes` | the driver, which walks its states; layers and detectors add what they own |
 //! | `shadow_states_peak`, `commits`, `mode_changes` | the array compression |

@@ -31,9 +31,10 @@ impl<S: Default> Objects<S> {
         self.lines[(line % LINES / 64) as usize] >> (line % 64) & 1 == 1 || u64::from(size) > LINE
     }
 
-    /// Whether a call has reached the object before.
+    /// Whether a call has reached all bytes of the object before. Nobody kept track of those that are new.
     pub fn is_reached(&self, object: Object) -> bool {
-        self.by_addr.contains_key(&object.addr.0)
+        let reached = self.by_addr.get(&object.addr.0);
+        reached.is_some_and(|(size, _)| *size >= u64::from(object.size))
     }
 
     /// The state of an object that a call reaches. If it is seen with several sizes, the largest counts.
@@ -76,4 +77,54 @@ impl<S: Default> Objects<S> {
 
 fn last_byte(addr: Addr, size: u32) -> u64 {
     addr.0.saturating_add(u64::from(size)).saturating_sub(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn object(addr: u64, size: u32) -> Object {
+        let addr = Addr(addr);
+        Object { addr, size }
+    }
+
+    #[test]
+    fn an_object_that_has_grown_counts_as_not_reached() {
+        let mut objects: Objects<()> = Objects::default();
+        assert!(!objects.is_reached(object(64, 8)));
+        objects.reach(object(64, 8));
+        assert!(objects.is_reached(object(64, 8)));
+        assert!(!objects.is_reached(object(64, 16)));
+        objects.reach(object(64, 16));
+        assert!(objects.is_reached(object(64, 8)));
+        assert!(objects.contain(Addr(79), 1) && !objects.contain(Addr(80), 1));
+    }
+
+    #[test]
+    fn every_access_that_an_object_contains_may_be_contained() {
+        let mut objects: Objects<()> = Objects::default();
+        for (addr, size) in [(60, 8), (1 << 40, 4096), (u64::MAX - 3, 8)] {
+            objects.reach(object(addr, size));
+        }
+        for addr in [
+            52,
+            59,
+            60,
+            67,
+            68,
+            (1 << 40) - 1,
+            1 << 40,
+            (1 << 40) + 4095,
+            u64::MAX - 7,
+            u64::MAX,
+        ] {
+            for size in [1, 8, 64] {
+                let contained = objects.contain(Addr(addr), size);
+                assert!(
+                    !contained || objects.may_contain(Addr(addr), size),
+                    "{addr:#x}:{size}"
+                );
+            }
+        }
+    }
 }

@@ -22,7 +22,7 @@ pub struct Threads<T> {
     /// Slots whose thread has ended, the latest last.
     ended: Vec<usize>,
     /// Ended threads whose slot has gone to another, until their id does too: somebody may still wait for them.
-    departed: FxHashMap<ThreadId, T>,
+    departed: FxHashMap<ThreadId, Box<T>>,
 }
 
 /// A thread and what the driver keeps for it.
@@ -200,7 +200,7 @@ impl<T> Threads<T> {
         thread.calls.clear();
         if predecessor_id != id && self.by_id.get(&predecessor_id) == Some(&place) {
             self.set_place(predecessor_id, None);
-            self.departed.insert(predecessor_id, predecessor);
+            self.departed.insert(predecessor_id, Box::new(predecessor));
         }
         self.departed.remove(&id);
         self.set_place(id, Some(place));

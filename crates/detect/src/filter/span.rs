@@ -92,6 +92,8 @@ impl<D: Detector> Detector for Span<D> {
 
     fn join(&mut self, thread: &mut Self::Thread, child: &mut Self::Thread) {
         child.span += 1;
+        // It does nothing more, and its state may be kept for long.
+        child.recent = Recent::new(self.limit);
         self.inner.join(&mut thread.inner, &mut child.inner);
     }
 

@@ -161,6 +161,8 @@ impl<D: Detector> Detector for TreeStrict<D> {
 
     fn join(&mut self, thread: &mut Self::Thread, child: &mut Self::Thread) {
         child.release_for_good();
+        // It does nothing more, and its state may be kept for long.
+        child.recent = Recent::new(self.limit);
         self.inner.join(&mut thread.inner, &mut child.inner);
     }
 

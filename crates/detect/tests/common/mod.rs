@@ -74,11 +74,15 @@ pub fn exact_races(races: &[Race], trace: &Trace) -> Result<(), TestCaseError> {
 /// The racing spots are exactly the reference's, and every reported pair really races. For layers that put checks off,
 /// and so may see a race at a later event and with another partner.
 pub fn same_spots(detector: impl Detector, trace: &Trace) -> Result<(), TestCaseError> {
-    let races = run(detector, trace);
     let reference = Reference::new(&trace.events, &trace.tables);
-    let found: Vec<Spot> = first_reports(&races).into_keys().collect();
+    same_spots_races(&run(detector, trace), trace, &reference)
+}
+
+/// [`same_spots`] for findings made elsewhere.
+pub fn same_spots_races(races: &[Race], trace: &Trace, reference: &Reference) -> Result<(), TestCaseError> {
+    let found: Vec<Spot> = first_reports(races).into_keys().collect();
     prop_assert_eq!(found, reference.races.keys().copied().collect::<Vec<_>>());
-    real_pairs(&races, trace, &reference, false)
+    real_pairs(races, trace, reference, false)
 }
 
 /// Whether the reported pair is in the reference, for each spot's first report (`in_order`: second after first).

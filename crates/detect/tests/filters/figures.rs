@@ -112,7 +112,7 @@ fn figure_3_3_has_nothing_redundant_if_the_start_of_a_thread_is_a_message() {
     );
 }
 
-fn figure_3_4() -> Trace {
+pub fn figure_3_4() -> Trace {
     let mut text = "T0 fork T1; T0 fork T2; T0 fork T3\n".to_owned();
     for i in 1..4 {
         writeln!(text, "T0 acq S{i}; T0 w x @:1; T0 rel S{i}; T0 r x @:2").unwrap();

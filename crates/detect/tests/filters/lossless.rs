@@ -2,7 +2,7 @@
 
 use crate::common::{cases, exact, first_reports, run, trace};
 use crate::probe::{Probe, dropped, is_access};
-use crate::sections;
+use crate::{figures, sections};
 use deadheat_detect::filter::{Options, Span, Tree, TreeStrict};
 use deadheat_detect::reference::{Reference, Spot};
 use deadheat_detect::{djit::Djit, fasttrack::FastTrack, vc::Vc};
@@ -294,6 +294,24 @@ fn tree_with_starts_keeps_the_pairs_of_sites_that_race_for_a_hybrid() {
     keeps_pairs(sections::traces(false), with_starts, without_locks, 5);
     keeps_pairs(few_sites(messages()), with_starts, without_locks, 10);
     keeps_pairs(few_sites(memory()), with_starts, without_locks, 3);
+}
+
+/// §3.3 counts six pairs of lines in Figure 3.4. Its list of events has none of lines 3 and 4, which race too: one thread
+/// writes under its own lock at 3, another without any at 4.
+#[test]
+fn figure_3_4_keeps_all_its_pairs_of_lines() {
+    let trace = figures::figure_3_4();
+    let relaxed = without_locks(&trace.events);
+    let lines = |kept: &dyn Fn(usize) -> bool| -> Vec<(u32, u32)> {
+        let line = |site| trace.tables.site(site).line;
+        let pairs = pairs(&trace, &relaxed, kept).into_iter();
+        let lines: BTreeSet<_> = pairs.map(|(_, a, b)| (line(a), line(b))).collect();
+        lines.into_iter().collect()
+    };
+    let expected = [(1, 3), (1, 4), (2, 3), (2, 4), (3, 3), (3, 4), (4, 4)];
+    assert_eq!(lines(&|_| true), expected);
+    let dropped = dropped(Tree::new, &trace).0;
+    assert_eq!(lines(&|event| !dropped[event]), expected);
 }
 
 /// The gap in the proof of Theorem 3.3.1: the three writers are in the same context, but do not have the same future.
