@@ -33,6 +33,8 @@ const BARRIER: SyncId = SyncId(1 << 40);
 const CHANNELS: u64 = (1 << 40) + 1;
 /// Pairs of flags or channels for data that is handed over.
 const PAIRS: u64 = 16;
+/// How often a piece of data is used in a row, on average.
+const REPEATS: u64 = 3;
 /// Elements between two bounds on a part that is swept at once.
 const SWEEP: u64 = 256;
 
@@ -118,6 +120,13 @@ impl World {
         1 + self.rng.below(2 * u64::from(self.config.work.max(1)) - 1)
     }
 
+    /// How often a piece of data is used before the next one: loops come back to what they have just used. On average
+    /// [`REPEATS`] times, which gives about the share of accesses in an epoch that repeat an earlier one of it that
+    /// FastTrack's authors found in programs (two thirds).
+    fn repeats(&mut self) -> u64 {
+        1 + self.rng.below(2 * REPEATS - 1)
+    }
+
     /// A variable as programs use it: every fourth is a pair of fields, the others are words. Now and then some bytes of
     /// it that are neither.
     fn part(&mut self, addr: u64) -> (Addr, u32) {
@@ -163,11 +172,16 @@ impl World {
         let variables = self.config.variables.max(1);
         let (start, constant) = (self.rng.below(variables), self.rng.below(variables));
         let base = LOCAL + LOCAL_SPACING * worker as u64;
-        for n in 0..self.work().div_ceil(3) {
+        for n in 0..self.work().div_ceil(2 * REPEATS) {
             let at = base + 8 * ((start + n) % variables);
-            self.read(worker, at, 0);
-            self.read(worker, CONSTANT + 8 * ((constant + n) % variables), 1);
-            self.write(worker, at, 2);
+            let constant = CONSTANT + 8 * ((constant + n) % variables);
+            for repeat in 0..self.repeats() {
+                self.read(worker, at, 0);
+                self.read(worker, constant, 1);
+                if repeat == 0 || self.rng.chance(250) {
+                    self.write(worker, at, 2);
+                }
+            }
         }
     }
 
@@ -195,11 +209,13 @@ impl World {
                 4 * level,
             );
             held.push(id);
-            for _ in 0..self.work().div_ceil(depth) {
+            for _ in 0..self.work().div_ceil(depth * REPEATS) {
                 let addr = self.guarded(lock);
-                self.read(worker, addr, 4 * level + 1);
-                if self.rng.chance(500) {
-                    self.write(worker, addr, 4 * level + 2);
+                for _ in 0..self.repeats() {
+                    self.read(worker, addr, 4 * level + 1);
+                    if self.rng.chance(200) {
+                        self.write(worker, addr, 4 * level + 2);
+                    }
                 }
             }
             // Sometimes the same again: locks are re-entrant.
@@ -224,9 +240,11 @@ impl World {
             },
             0,
         );
-        for _ in 0..self.work() {
+        for _ in 0..self.work().div_ceil(REPEATS) {
             let addr = self.guarded(lock);
-            self.read(worker, addr, 1);
+            for _ in 0..self.repeats() {
+                self.read(worker, addr, 1);
+            }
         }
         self.push(worker, Op::Release { lock: SyncId(lock) }, 2);
     }
