@@ -21,11 +21,18 @@ pub struct Shadow<L> {
     pages: Vec<Page<L>>,
     /// Places in `pages` that are free again.
     free: Vec<u32>,
-    /// Pages looked up lately with their places, by the low bits of the page number: accesses cluster.
-    recent: Box<[(u64, u32)]>,
+    /// Pages looked up lately with their places: accesses cluster.
+    recent: Box<[(u64, u32); RECENT]>,
 }
 
-const RECENT: usize = 1024;
+const RECENT: usize = 4096;
+
+/// Mixes all bits of a page's number: stacks and arenas start at the same low bits.
+#[inline(always)]
+fn recent_place(page: u64) -> usize {
+    (page.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT.trailing_zeros())) as usize
+}
+
 const NO_PAGE: (u64, u32) = (u64::MAX, 0);
 
 #[derive(Debug)]
@@ -48,7 +55,7 @@ impl<L> Default for Shadow<L> {
             index: FxHashMap::default(),
             pages: Vec::new(),
             free: Vec::new(),
-            recent: vec![NO_PAGE; RECENT].into(),
+            recent: Box::new([NO_PAGE; RECENT]),
         }
     }
 }
@@ -58,7 +65,7 @@ impl<L: Default + Clone + PartialEq> Shadow<L> {
     #[inline(always)]
     pub fn exact(&mut self, addr: Addr, size: u32) -> Option<&mut L> {
         let page = addr.0 / PAGE;
-        let (recent, place) = self.recent[page as usize % RECENT];
+        let (recent, place) = self.recent[recent_place(page)];
         let place = if recent == page { place } else { self.look_up(page) };
         self.pages[place as usize].exact((addr.0 % PAGE) as usize, size)
     }
@@ -82,7 +89,7 @@ impl<L: Default + Clone + PartialEq> Shadow<L> {
                 *found = Page::new();
                 self.index.remove(&page);
                 self.free.push(place);
-                self.recent[page as usize % RECENT] = NO_PAGE;
+                self.recent[recent_place(page)] = NO_PAGE;
             } else {
                 found.visit(page * PAGE, from, to, &mut |cell, _, _| *cell = L::default());
             }
@@ -101,7 +108,7 @@ impl<L: Default + Clone + PartialEq> Shadow<L> {
                 place
             }
         };
-        self.recent[page as usize % RECENT] = (page, place);
+        self.recent[recent_place(page)] = (page, place);
         place
     }
 
