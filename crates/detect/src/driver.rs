@@ -11,7 +11,7 @@ use crate::shadow::Shadow;
 use crate::threads::Threads;
 use deadheat_event::{
     Access, AccessKind, Addr, ArrayId, AtomicOp, Detector, Event, Fresh, Indices, Object, Op, Order, Place,
-    Prior, Race, RaceKind, Races, Side, SiteId, Stats, SyncId, SyncOp, Tables, ThreadId,
+    Prior, Race, RaceKind, Races, Side, SiteId, Stats, SyncId, SyncOp, Tables,
 };
 
 /// An analysis of a trace, with its detector and layers chosen at run time.
@@ -149,13 +149,13 @@ impl<D: Detector> Driver<D> {
             return self.plain_access(at, addr, size, kind, atomic, found);
         }
         self.commit(at, found);
-        let thread = &mut self.threads.get_mut(at.me).state;
+        let thread = &mut self.threads.get_mut(at.me()).state;
         let detector = &mut self.detector;
         self.objects.touched(addr, size, |object| {
             detector.sync(thread, SyncOp::Touch(true), object);
         });
         self.plain_access(at, addr, size, kind, atomic, found);
-        let thread = &mut self.threads.get_mut(at.me).state;
+        let thread = &mut self.threads.get_mut(at.me()).state;
         let detector = &mut self.detector;
         self.objects.touched(addr, size, |object| {
             detector.sync(thread, SyncOp::Touch(false), object);
@@ -187,7 +187,7 @@ impl<D: Detector> Driver<D> {
             stats,
             ..
         } = self;
-        let thread = &mut threads.get_mut(at.me).state;
+        let thread = &mut threads.get_mut(at.me()).state;
         if !detector.admit(thread, &access) {
             stats.filtered += 1;
             return;
@@ -198,13 +198,27 @@ impl<D: Detector> Driver<D> {
                 self.report(at, found);
             }
         } else {
-            self.split_access(at, addr, size, access, found);
+            self.split_access(at, addr, size, kind, atomic, found);
         }
     }
 
     /// An access to several locations, or to a part of one.
     #[inline(never)]
-    fn split_access(&mut self, at: At, addr: Addr, size: u32, access: Access, found: &mut dyn FnMut(Race)) {
+    fn split_access(
+        &mut self,
+        at: At,
+        addr: Addr,
+        size: u32,
+        kind: AccessKind,
+        atomic: bool,
+        found: &mut dyn FnMut(Race),
+    ) {
+        let access = Access {
+            place: Place::Memory { addr, size },
+            kind,
+            atomic,
+            site: at.site,
+        };
         let Driver {
             detector,
             threads,
@@ -212,7 +226,7 @@ impl<D: Detector> Driver<D> {
             findings,
             ..
         } = self;
-        let thread = &mut threads.get_mut(at.me).state;
+        let thread = &mut threads.get_mut(at.me()).state;
         memory.access(addr, size, |location, addr, size| {
             if let Some((kind, prior)) = detector.access(thread, location, &access) {
                 findings.memory(kind, addr, size, access, prior);
@@ -246,7 +260,7 @@ impl<D: Detector> Driver<D> {
             stats,
             ..
         } = self;
-        let thread = &mut threads.get_mut(at.me).state;
+        let thread = &mut threads.get_mut(at.me()).state;
         if !detector.admit(thread, &access) {
             stats.filtered += 1;
             return;
@@ -268,7 +282,7 @@ impl<D: Detector> Driver<D> {
             findings,
             ..
         } = self;
-        let thread = &mut threads.get_mut(at.me).state;
+        let thread = &mut threads.get_mut(at.me()).state;
         while let Some(id) = detector.pending(thread) {
             let array = arrays.get_or(id, |array| detector.new_array(array, None));
             detector.commit(thread, id, array, findings);
@@ -283,13 +297,13 @@ impl<D: Detector> Driver<D> {
         match op {
             Op::Acquire { lock, mode } => {
                 self.stats.locks += 1;
-                if self.threads.get_mut(at.me).acquire(lock, mode) {
+                if self.threads.get_mut(at.me()).acquire(lock, mode) {
                     self.sync(at, lock, SyncOp::Acquire(lock, mode));
                 }
             }
             Op::Release { lock } => {
                 self.stats.locks += 1;
-                if let Some(mode) = self.threads.get_mut(at.me).release(lock) {
+                if let Some(mode) = self.threads.get_mut(at.me()).release(lock) {
                     self.sync(at, lock, SyncOp::Release(lock, mode));
                 }
             }
@@ -305,30 +319,25 @@ impl<D: Detector> Driver<D> {
             }
             Op::Fence { order } => {
                 self.stats.atomics += 1;
-                self.detector.fence(&mut self.threads.get_mut(at.me).state, order);
+                self.detector
+                    .fence(&mut self.threads.get_mut(at.me()).state, order);
             }
             Op::Fork { child } => {
                 self.stats.threads += 1;
-                self.threads.fork(at.me, child, &mut self.detector);
+                self.threads.fork(at.me(), child, &mut self.detector);
             }
             Op::Join { child } => {
                 self.stats.threads += 1;
                 if let Some(child_me) = self.threads.ending(child) {
-                    self.commit(
-                        At {
-                            thread: child,
-                            me: child_me,
-                            ..at
-                        },
-                        found,
-                    );
+                    self.commit(at.by(child_me), found);
                 }
-                self.threads.join(at.me, child, &mut self.detector);
+                self.threads.join(at.me(), child, &mut self.detector);
             }
             Op::Begin => self.stats.threads += 1,
             Op::End => {
                 self.stats.threads += 1;
-                self.threads.end(at.thread);
+                let id = self.threads.get_mut(at.me()).id;
+                self.threads.end(id);
             }
             Op::BarrierEnter { barrier } => self.other(at, barrier, SyncOp::Enter(barrier)),
             Op::BarrierLeave { barrier } => self.other(at, barrier, SyncOp::Leave(barrier)),
@@ -351,7 +360,7 @@ impl<D: Detector> Driver<D> {
             Op::CallBegin { objects, .. } => {
                 self.stats.others += 1;
                 let objects = tables.objects(objects);
-                self.threads.get_mut(at.me).calls.push(objects.into());
+                self.threads.get_mut(at.me()).calls.push(objects.into());
                 for object in objects {
                     if !self.objects.is_reached(*object) {
                         self.first_reach(at, *object, found);
@@ -361,7 +370,7 @@ impl<D: Detector> Driver<D> {
             }
             Op::CallEnd => {
                 self.stats.others += 1;
-                let objects = self.threads.get_mut(at.me).calls.pop().unwrap_or_default();
+                let objects = self.threads.get_mut(at.me()).calls.pop().unwrap_or_default();
                 self.call(at, &objects, false);
             }
             Op::Read { .. } | Op::Write { .. } | Op::ArrayRead { .. } | Op::ArrayWrite { .. } => {
@@ -376,7 +385,7 @@ impl<D: Detector> Driver<D> {
     }
 
     fn sync(&mut self, at: At, id: SyncId, op: SyncOp) {
-        let thread = &mut self.threads.get_mut(at.me).state;
+        let thread = &mut self.threads.get_mut(at.me()).state;
         self.detector.sync(thread, op, self.syncs.get(id));
     }
 
@@ -404,12 +413,12 @@ impl<D: Detector> Driver<D> {
             AccessKind::Write => self.stats.writes += 1,
         }
         if let Some(op) = before {
-            let thread = &mut self.threads.get_mut(at.me).state;
+            let thread = &mut self.threads.get_mut(at.me()).state;
             self.detector.sync(thread, op, self.atomics.get(addr));
         }
         self.memory_access(at, addr, size, kind, true, found);
         if let Some(op) = after {
-            let thread = &mut self.threads.get_mut(at.me).state;
+            let thread = &mut self.threads.get_mut(at.me()).state;
             self.detector.sync(thread, op, self.atomics.get(addr));
         }
     }
@@ -418,7 +427,7 @@ impl<D: Detector> Driver<D> {
     /// pass sees to that.
     fn call(&mut self, at: At, objects: &[Object], begin: bool) {
         for object in objects.iter().chain(objects) {
-            let thread = &mut self.threads.get_mut(at.me).state;
+            let thread = &mut self.threads.get_mut(at.me()).state;
             self.detector
                 .sync(thread, SyncOp::Call(*object, begin), self.objects.reach(*object));
         }
@@ -428,7 +437,7 @@ impl<D: Detector> Driver<D> {
     /// them. So every thread counts as having touched it just now: that can hide a race, but not make one up.
     fn first_reach(&mut self, at: At, object: Object, found: &mut dyn FnMut(Race)) {
         for me in self.threads.all() {
-            self.commit(At { me, ..at }, found);
+            self.commit(at.by(me), found);
             let thread = &mut self.threads.get_mut(me).state;
             self.detector
                 .sync(thread, SyncOp::Touch(false), self.objects.reach(object));
@@ -438,7 +447,7 @@ impl<D: Detector> Driver<D> {
     fn new_array(&mut self, at: At, id: ArrayId, len: u64, found: &mut dyn FnMut(Race)) {
         // Checks put off by any thread are about the old array.
         for me in self.threads.all() {
-            self.commit(At { me, ..at }, found);
+            self.commit(at.by(me), found);
         }
         self.detector.reset(Fresh::Array(id));
         let mut array = D::Array::default();
@@ -448,7 +457,7 @@ impl<D: Detector> Driver<D> {
 
     #[cold]
     fn report(&mut self, at: At, found: &mut dyn FnMut(Race)) {
-        let thread = self.threads.get_mut(at.me);
+        let thread = self.threads.get_mut(at.me());
         let (id, locks) = (thread.id, thread.locks());
         for Finding {
             kind,
@@ -492,17 +501,13 @@ impl<D: Detector> Analysis for Driver<D> {
     }
 
     fn finish(&mut self, found: &mut dyn FnMut(Race)) {
+        let end = At {
+            me: 0,
+            site: SiteId::default(),
+            number: self.stats.events,
+        };
         for me in self.threads.all() {
-            let thread = self.threads.get_mut(me).id;
-            self.commit(
-                At {
-                    thread,
-                    me,
-                    site: SiteId::default(),
-                    number: self.stats.events,
-                },
-                found,
-            );
+            self.commit(end.by(me), found);
         }
     }
 
@@ -536,24 +541,37 @@ impl<D: Detector> Analysis for Driver<D> {
     }
 }
 
-/// The event at hand.
+/// The event at hand. Two words, so that it travels in registers.
 #[derive(Clone, Copy)]
 struct At {
-    thread: ThreadId,
     /// The thread's place in [`Threads`].
-    me: usize,
+    me: u32,
     site: SiteId,
     number: u64,
 }
+
+const _: () = assert!(size_of::<At>() == 16);
 
 impl At {
     #[inline(always)]
     fn new(event: &Event, me: usize, number: u64) -> At {
         At {
-            thread: event.thread,
-            me,
+            me: me as u32,
             site: event.site,
             number,
+        }
+    }
+
+    #[inline(always)]
+    fn me(self) -> usize {
+        self.me as usize
+    }
+
+    /// The same event, for another thread.
+    fn by(self, me: usize) -> At {
+        At {
+            me: me as u32,
+            ..self
         }
     }
 }

@@ -31,7 +31,8 @@ pub struct FastTrack {
 pub struct Location {
     /// The last plain write.
     write: Epoch,
-    /// The last plain read, if all of them are ordered; else [`Epoch::NEVER`], and they are in `more`.
+    /// The last plain read. The ones before it are ordered before it, unless `more` has plain reads: then they are all
+    /// there, this one too.
     read: Epoch,
     write_site: SiteId,
     read_site: SiteId,
@@ -63,11 +64,10 @@ impl FastTrack {
         }
         self.race_checks += 1;
         let race = location.write_unordered(thread);
-        if thread.knows(location.read) {
-            (location.read, location.read_site) = (now, site);
-        } else {
+        if !thread.knows(location.read) {
             self.inflate(location, now, site);
         }
+        (location.read, location.read_site) = (now, site);
         race
     }
 
@@ -89,11 +89,10 @@ impl FastTrack {
             mine.renew(now, site);
         } else if first == READ {
             location.more.put(READ, now, site);
-        } else if thread.knows(location.read) {
-            (location.read, location.read_site) = (now, site);
-        } else {
+        } else if !thread.knows(location.read) {
             self.inflate(location, now, site);
         }
+        (location.read, location.read_site) = (now, site);
         let race = location.write_unordered(thread);
         if last == STORE {
             race.or_else(|| location.more.unordered(thread, |class| class == STORE))
@@ -107,7 +106,6 @@ impl FastTrack {
         self.inflations += 1;
         location.more.put(READ, location.read, location.read_site);
         location.more.put(READ, now, site);
-        (location.read, location.read_site) = (Epoch::NEVER, SiteId::default());
     }
 
     fn write(&mut self, thread: &HbThread, location: &mut Location, site: SiteId) -> Option<Prior> {
@@ -172,7 +170,8 @@ impl Detector for FastTrack {
         let race = if access.atomic {
             self.atomic(thread, location, access)
         } else if access.kind == AccessKind::Read {
-            if location.read == now || location.write == now {
+            // One branch, not two: which of them it is cannot be guessed.
+            if (location.read == now) | (location.write == now) {
                 self.same_epoch_reads += 1;
                 return None;
             }
