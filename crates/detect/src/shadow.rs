@@ -3,8 +3,8 @@
 //! Memory is cut into pages of 512 bytes and granules of 8. A granule's bytes share one state until an access parts
 //! them: then it is refined into 2, 4 or 8 cells, each starting with a copy of the state. So every cell's bytes have had
 //! exactly the same history, and detection is exact for any size and alignment, while the common aligned access costs
-//! one look-up. When an access to the whole granule leaves all its cells equal, they become one again. A page touched
-//! only as a whole (large copies, frees) is a single cell.
+//! one look-up. When an access to several cells leaves neighbours equal, they become one again. A page touched only as a
+//! whole (large copies, frees) is a single cell.
 
 use deadheat_event::Addr;
 use rustc_hash::FxHashMap;
@@ -218,35 +218,51 @@ impl<L: Default + Clone + PartialEq> Page<L> {
             {
                 visit(cell, Addr(base + (start + i * size) as u64), size as u32);
             }
-            if size < GRANULE as usize && hi - lo == GRANULE as usize {
+            if hi - lo > size {
                 self.unite(granule);
             }
         }
     }
 
-    /// Makes a granule one cell again if its cells are equal.
+    /// Makes neighbouring cells of a granule one again as far as they are equal.
     fn unite(&mut self, granule: usize) {
-        let in_parts = self.refined[granule] > self.spread;
+        let (from, spread) = (self.refined[granule], self.spread);
         let (cells, step) = self.granule(granule);
-        let Some((first, others)) = cells.split_first_mut() else {
-            return;
+        let equal = |width: usize| {
+            let mut halves = cells.iter().step_by(step * width / 2);
+            while let (Some(left), Some(right)) = (halves.next(), halves.next()) {
+                if left != right {
+                    return false;
+                }
+            }
+            true
         };
-        // The first of `others` is cell 1, so cells in use are at `step - 1`, `2 * step - 1`, ….
-        if !others
-            .iter()
-            .skip(step - 1)
-            .step_by(step)
-            .all(|other| other == first)
-        {
+        let to = (0..from)
+            .rev()
+            .take_while(|to| equal(1 << (from - to)))
+            .last()
+            .unwrap_or(from);
+        if to == from {
             return;
         }
-        others.fill(L::default());
-        if in_parts {
-            let state = std::mem::take(first);
+        let states: Vec<L> = cells
+            .iter_mut()
+            .step_by(step << (from - to))
+            .map(std::mem::take)
+            .collect();
+        cells.fill(L::default());
+        if from > spread {
             self.parts.retain(|(part, _)| usize::from(*part) != granule);
-            self.cells[granule << self.spread] = state;
         }
-        self.refined[granule] = 0;
+        self.refined[granule] = to;
+        if to > spread {
+            self.parts.push((granule as u8, states.into()));
+            return;
+        }
+        let (cells, step) = self.granule(granule);
+        for (cell, state) in cells.iter_mut().step_by(step).zip(states) {
+            *cell = state;
+        }
     }
 
     fn refine(&mut self, granule: usize, to: u8) {
@@ -401,6 +417,17 @@ mod tests {
             shadow.access(Addr(8 * granule), 8, |s, _, _| *s = 2);
         }
         assert_eq!(shadow.states().count(), 64);
+    }
+
+    #[test]
+    fn halves_of_a_word_that_are_written_whole_again_are_two_states_again() {
+        let mut shadow: Shadow<u8> = Shadow::default();
+        shadow.access(Addr(3), 2, |s, _, _| *s = 1);
+        assert_eq!(shadow.states().count(), 63 + 8);
+        shadow.access(Addr(0), 4, |s, _, _| *s = 2);
+        assert_eq!(shadow.states().count(), 63 + 8, "bytes 4 and 5 still differ");
+        shadow.access(Addr(4), 4, |s, _, _| *s = 3);
+        assert_eq!(shadow.states().count(), 63 + 2);
     }
 
     #[test]
