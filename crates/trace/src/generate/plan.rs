@@ -67,7 +67,16 @@ impl World {
 
     /// Gives an idle worker something to do. The plan may stay empty if it involved others and is over already.
     pub(super) fn make_plan(&mut self, worker: usize) {
-        self.workers[worker].base = (self.rng.next() as u32) & !31;
+        // A sweep is one loop, whichever part of the array it is at; elsewhere the program moves on.
+        let one_loop = matches!(
+            self.config.pattern,
+            Pattern::Sweep | Pattern::RandomArray | Pattern::Phases
+        );
+        self.workers[worker].base = if one_loop {
+            0
+        } else {
+            (self.rng.next() as u32) & !31
+        };
         match self.config.pattern {
             Pattern::Mixed => self.mixed(worker),
             Pattern::SharedSpot => {
