@@ -104,11 +104,11 @@ fn plot(curves: &[Vec<Vec<f64>>]) -> String {
     let mut svg = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{}\" height=\"{}\" font-family=\"sans-serif\" \
          font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-        (width + gap) * 3.0 + 20.0,
+        (width + gap) * 3.0 + 32.0,
         height + 110.0
     );
     for (n, (pattern, rows)) in PATTERNS.iter().zip(curves).enumerate() {
-        let left = 50.0 + (width + gap) * n as f64;
+        let left = 62.0 + (width + gap) * n as f64;
         let _ = writeln!(svg, "<g transform=\"translate({left},40)\">");
         let _ = writeln!(
             svg,

@@ -43,19 +43,6 @@ pub struct Location {
 
 const _: () = assert!(size_of::<Location>() == 32, "half a cache line");
 
-const READ: Class = Class {
-    kind: AccessKind::Read,
-    atomic: false,
-};
-const WRITE: Class = Class {
-    kind: AccessKind::Write,
-    atomic: false,
-};
-const STORE: Class = Class {
-    kind: AccessKind::Write,
-    atomic: true,
-};
-
 impl FastTrack {
     fn read(&mut self, thread: &HbThread, location: &mut Location, site: SiteId) -> Option<Prior> {
         let now = thread.epoch();
@@ -75,8 +62,8 @@ impl FastTrack {
     fn read_shared(&mut self, thread: &HbThread, location: &mut Location, site: SiteId) -> Option<Prior> {
         let now = thread.epoch();
         let (first, last) = location.more.classes()?;
-        let mine = if first == READ {
-            location.more.find(READ, now.slot())
+        let mine = if first == Class::READ {
+            location.more.find(Class::READ, now.slot())
         } else {
             None
         };
@@ -87,15 +74,15 @@ impl FastTrack {
         self.race_checks += 1;
         if let Some(mine) = mine {
             mine.renew(now, site);
-        } else if first == READ {
-            location.more.put(READ, now, site);
+        } else if first == Class::READ {
+            location.more.put(Class::READ, now, site);
         } else if !thread.knows(location.read) {
             self.inflate(location, now, site);
         }
         (location.read, location.read_site) = (now, site);
         let race = location.write_unordered(thread);
-        if last == STORE {
-            race.or_else(|| location.more.unordered(thread, |class| class == STORE))
+        if last == Class::STORE {
+            race.or_else(|| location.more.unordered(thread, |class| class == Class::STORE))
         } else {
             race
         }
@@ -104,8 +91,8 @@ impl FastTrack {
     #[cold]
     fn inflate(&mut self, location: &mut Location, now: Epoch, site: SiteId) {
         self.inflations += 1;
-        location.more.put(READ, location.read, location.read_site);
-        location.more.put(READ, now, site);
+        location.more.put(Class::READ, location.read, location.read_site);
+        location.more.put(Class::READ, now, site);
     }
 
     fn write(&mut self, thread: &HbThread, location: &mut Location, site: SiteId) -> Option<Prior> {
@@ -130,7 +117,7 @@ impl FastTrack {
         if access.kind == AccessKind::Write {
             race = race
                 .or_else(|| location.read_unordered(thread))
-                .or_else(|| location.more.unordered(thread, |class| class == READ));
+                .or_else(|| location.more.unordered(thread, |class| class == Class::READ));
         }
         location.more.put(Class::of(access), thread.epoch(), access.site);
         race
@@ -140,12 +127,12 @@ impl FastTrack {
 impl Location {
     #[inline]
     fn write_unordered(&self, thread: &HbThread) -> Option<Prior> {
-        (!thread.knows(self.write)).then(|| WRITE.prior(self.write, self.write_site))
+        (!thread.knows(self.write)).then(|| Class::WRITE.prior(self.write, self.write_site))
     }
 
     #[inline]
     fn read_unordered(&self, thread: &HbThread) -> Option<Prior> {
-        (!thread.knows(self.read)).then(|| READ.prior(self.read, self.read_site))
+        (!thread.knows(self.read)).then(|| Class::READ.prior(self.read, self.read_site))
     }
 }
 

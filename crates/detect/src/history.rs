@@ -15,25 +15,29 @@ pub struct Class {
 }
 
 impl Class {
+    /// Plain reads.
+    pub const READ: Class = Class {
+        kind: AccessKind::Read,
+        atomic: false,
+    };
+    /// Plain writes, frees among them.
+    pub const WRITE: Class = Class {
+        kind: AccessKind::Write,
+        atomic: false,
+    };
+    /// Atomic reads.
+    pub const LOAD: Class = Class {
+        kind: AccessKind::Read,
+        atomic: true,
+    };
+    /// Atomic writes, read-modify-writes among them.
+    pub const STORE: Class = Class {
+        kind: AccessKind::Write,
+        atomic: true,
+    };
+
     /// All four, in the order of [`Class::index`].
-    pub const ALL: [Class; 4] = [
-        Class {
-            kind: AccessKind::Read,
-            atomic: false,
-        },
-        Class {
-            kind: AccessKind::Write,
-            atomic: false,
-        },
-        Class {
-            kind: AccessKind::Read,
-            atomic: true,
-        },
-        Class {
-            kind: AccessKind::Write,
-            atomic: true,
-        },
-    ];
+    pub const ALL: [Class; 4] = [Class::READ, Class::WRITE, Class::LOAD, Class::STORE];
 
     /// The class of an access.
     #[inline]

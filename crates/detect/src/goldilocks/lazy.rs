@@ -113,15 +113,6 @@ struct Entry {
 
 const _: () = assert!(size_of::<Location>() == 56, "below a cache line");
 
-const READ: Class = Class {
-    kind: AccessKind::Read,
-    atomic: false,
-};
-const WRITE: Class = Class {
-    kind: AccessKind::Write,
-    atomic: false,
-};
-
 impl Goldilocks {
     /// A detector whose update list is collected only when it has `cells` cells. For tests and measurements.
     pub fn with_list_bound(cells: usize) -> Goldilocks {
@@ -343,13 +334,13 @@ impl Location {
 
     fn entries(&self, class: Class) -> impl Iterator<Item = &Entry> {
         let first = match class {
-            WRITE => &self.write,
-            READ => &self.read,
+            Class::WRITE => &self.write,
+            Class::READ => &self.read,
             _ => &None,
         };
         let rest = self.more.as_ref().map_or(&[][..], |more| match class {
-            READ => &more.reads,
-            WRITE => &[],
+            Class::READ => &more.reads,
+            Class::WRITE => &[],
             Class {
                 kind: AccessKind::Read,
                 ..
@@ -364,7 +355,7 @@ impl Location {
         let past_write = self.accessed_since_write(check.slot);
         Class::ALL
             .into_iter()
-            .filter(|other| other.conflicts(class) && !(*other == WRITE && past_write))
+            .filter(|other| other.conflicts(class) && !(*other == Class::WRITE && past_write))
             .find_map(|other| {
                 let entry = self.entries(other).find(|entry| !check.ordered(entry))?;
                 Some(entry.prior(other))
@@ -375,20 +366,20 @@ impl Location {
     fn accessed_since_write(&self, slot: Slot) -> bool {
         Class::ALL
             .into_iter()
-            .filter(|class| *class != WRITE)
+            .filter(|class| *class != Class::WRITE)
             .any(|class| self.entries(class).any(|entry| entry.is_of(slot)))
     }
 
     fn remember(&mut self, class: Class, entry: Entry, check: &mut Check<'_>) {
         match class {
             // Whatever came before is ordered before this write, or has just been reported.
-            WRITE => {
+            Class::WRITE => {
                 *self = Location {
                     write: Some(entry),
                     ..Location::default()
                 };
             }
-            READ => self.remember_read(entry, check),
+            Class::READ => self.remember_read(entry, check),
             Class {
                 kind: AccessKind::Read,
                 ..
