@@ -2,6 +2,8 @@
 //!
 //! ```text
 //! event ◀── detect, trace, report ◀── cli
+//! abi   ◀── instrument, report    ◀── cli
+//! abi, event, detect ◀── runtime
 //! ```
 
 use anyhow::{Context, Result};
@@ -17,6 +19,30 @@ struct Rule {
 }
 
 const RULES: &[Rule] = &[
+    Rule {
+        name: "deadheat-abi",
+        own: &[],
+        outside: &[],
+    },
+    Rule {
+        name: "deadheat-instrument",
+        own: &["deadheat-abi"],
+        outside: &[
+            "ar_archive_writer",
+            "blake3",
+            "inkwell",
+            "llvm-sys",
+            "memmap2",
+            "object",
+            "rayon",
+            "tempfile",
+        ],
+    },
+    Rule {
+        name: "deadheat-runtime",
+        own: &["deadheat-abi", "deadheat-detect", "deadheat-event"],
+        outside: &["hashbrown", "libc", "rustc-hash"],
+    },
     Rule {
         name: "deadheat-event",
         own: &[],
@@ -34,8 +60,19 @@ const RULES: &[Rule] = &[
     },
     Rule {
         name: "deadheat-report",
-        own: &["deadheat-event"],
-        outside: &["anstyle", "rustc-hash", "serde", "serde_json"],
+        own: &["deadheat-abi", "deadheat-event"],
+        outside: &[
+            "addr2line",
+            "anstyle",
+            "cpp_demangle",
+            "gimli",
+            "memmap2",
+            "object",
+            "rustc-demangle",
+            "rustc-hash",
+            "serde",
+            "serde_json",
+        ],
     },
     Rule {
         name: "deadheat",
@@ -44,8 +81,18 @@ const RULES: &[Rule] = &[
             "deadheat-detect",
             "deadheat-trace",
             "deadheat-report",
+            "deadheat-abi",
+            "deadheat-instrument",
         ],
-        outside: &["anstyle", "anyhow", "clap", "indicatif", "serde_json"],
+        outside: &[
+            "anstyle",
+            "anyhow",
+            "clap",
+            "indicatif",
+            "libc",
+            "serde_json",
+            "tempfile",
+        ],
     },
     Rule {
         name: "xtask",

@@ -1,0 +1,16 @@
+//! What instrumented code, the runtime and the reporter agree on: names, layouts, numbers.
+//!
+//! `instrument` makes code that calls these names and reads these offsets, `runtime` defines them, and `report` reads
+//! the lines of [`wire`]. Nothing is written down twice: a change here changes all of them, and the version in
+//! [`VERSION`] keeps objects of another version out of the cache and out of the link.
+
+#![no_std]
+
+pub mod atomics;
+pub mod hooks;
+pub mod shadow;
+pub mod tls;
+pub mod wire;
+
+/// Raised with every change of what is defined here. Part of the cache key and of the runtime's file name.
+pub const VERSION: u32 = 1;

@@ -1,0 +1,46 @@
+//! What every thread has at hand: the thread-local variable [`NAME`], defined by the runtime, read by instrumented code.
+//!
+//! It uses the initial-exec model. Its initial value passes every inline test, so that code which runs before the
+//! runtime knows the thread is let alone.
+//!
+//! **Contexts.** A function knows who called it by a number, its *context value*: at entry, a function that has checks or
+//! calls computes `value = (tls.context ^ return address) * CONTEXT_FACTOR` (wrapping), and, if it has calls, stores it to
+//! `tls.context`; before it returns it puts back what it found. At a landing pad, and after a call that may return twice,
+//! it stores its value again, so unwinding and `longjmp` need no more. Equal values mean equal stacks (but for a chance of
+//! one in 2⁶⁴); the runtime walks the stack when it sees a new one, and only then.
+
+/// The symbol.
+pub const NAME: &str = "__deadheat_tls";
+
+/// Odd, with bits all over: the multiplication can be undone, so no context is lost by it.
+pub const CONTEXT_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// The variable.
+#[repr(C, align(64))]
+#[derive(Clone, Copy, Debug)]
+pub struct Tls {
+    /// The thread's epoch as in a shadow word, place and bytes 0; 0 while its accesses need no check.
+    pub epoch: u64,
+    /// [`crate::shadow::ADDRESS_MASK`], or 0 while accesses need no check.
+    pub mask: u64,
+    /// [`crate::shadow::BASE`], or the address of a zero cell while accesses need no check.
+    pub base: u64,
+    /// Context value of the function that calls.
+    pub context: u64,
+    /// The runtime's own record of the thread, 0 if there is none yet.
+    pub thread: u64,
+    /// Above 0 inside the runtime: its own calls into libc are not the program's.
+    pub inside: u32,
+}
+
+/// Offset of [`Tls::epoch`].
+pub const EPOCH: u64 = core::mem::offset_of!(Tls, epoch) as u64;
+/// Offset of [`Tls::mask`].
+pub const MASK: u64 = core::mem::offset_of!(Tls, mask) as u64;
+/// Offset of [`Tls::base`].
+pub const BASE: u64 = core::mem::offset_of!(Tls, base) as u64;
+/// Offset of [`Tls::context`].
+pub const CONTEXT: u64 = core::mem::offset_of!(Tls, context) as u64;
+
+const _: () = assert!(EPOCH == 0 && MASK == 8 && BASE == 16 && CONTEXT == 24);
+const _: () = assert!(size_of::<Tls>() == 64, "one cache line");

@@ -1,0 +1,1 @@
+//! The library that runs inside instrumented programs: shadow memory, threads, interceptors, reports.
