@@ -15,6 +15,8 @@ pub struct Access<'m> {
     pub alignment: u64,
     /// A write or a read.
     pub write: bool,
+    /// Where in its granule it begins, if that is known.
+    pub place: Option<u64>,
 }
 
 /// How much memory.
@@ -136,6 +138,7 @@ impl Reader {
                 extent: Extent::Bytes(size),
                 alignment: at.alignment(),
                 write,
+                place: None,
             }]);
         }
         let kind = if write {
@@ -162,6 +165,7 @@ impl Reader {
                 extent: Extent::Bytes(size),
                 alignment: at.alignment(),
                 write: true,
+                place: None,
             }]);
         }
         Meaning::Atomic(Atomic {
@@ -181,6 +185,7 @@ impl Reader {
             },
             alignment: self.argument_alignment(call, i),
             write,
+            place: None,
         };
         let mut accesses = match name {
             "llvm.memcpy"
@@ -191,10 +196,45 @@ impl Reader {
             "llvm.memset" | "llvm.memset.inline" | "llvm.memset.element.unordered.atomic" => {
                 vec![side(0, true)]
             }
-            _ => Vec::new(),
+            _ => self.vector_intrinsic(call, name).into_iter().collect(),
         };
         accesses.retain(|access| access.pointer.ty().is_plain_pointer());
         accesses
+    }
+
+    /// Vector accesses of which each element depends on a mask. (`vp`: also on a limit.)
+    fn vector_intrinsic<'m>(&self, call: Value<'m>, name: &str) -> Option<Access<'m>> {
+        // Where the address is; the mask follows. A store begins with what is stored.
+        let (write, at) = match name {
+            "llvm.masked.load"
+            | "llvm.masked.gather"
+            | "llvm.masked.expandload"
+            | "llvm.vp.load"
+            | "llvm.vp.gather" => (false, 0),
+            "llvm.masked.store"
+            | "llvm.masked.scatter"
+            | "llvm.masked.compressstore"
+            | "llvm.vp.store"
+            | "llvm.vp.scatter" => (true, 1),
+            _ => return None,
+        };
+        let ty = if write { call.operand(0).ty() } else { call.ty() };
+        // Elements of less than a byte are no memory accesses of the processor.
+        let element = ty.vector()?.1.store_size(self.layout);
+        let mask = call.operand(at + 1);
+        let limit = name.starts_with("llvm.vp.").then(|| call.operand(at + 2));
+        let extent = match name.rsplit('.').next()? {
+            "load" | "store" => Extent::Lanes { element, mask, limit },
+            "gather" | "scatter" => Extent::Scattered { element, mask, limit },
+            _ => Extent::Packed { element, mask },
+        };
+        Some(Access {
+            pointer: call.operand(at),
+            extent,
+            alignment: 1,
+            write,
+            place: None,
+        })
     }
 
     /// What a call passes by value is copied from memory at the call.
@@ -207,6 +247,7 @@ impl Reader {
                 extent: Extent::Bytes(ty.stride(self.layout)),
                 alignment: self.argument_alignment(call, i as u32),
                 write: false,
+                place: None,
             })
         });
         copies

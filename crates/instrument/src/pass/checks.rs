@@ -4,6 +4,7 @@ use super::accesses::{Access, Atomic, Extent, Meaning, Reader};
 use super::builder::Builder;
 use super::context::{self, Calls, Keeping};
 use super::ir::{At, Block, Ir, Opcode, Value, attribute_kind};
+use super::places::Places;
 use super::private::Private;
 use super::redirect::redirect;
 use super::templates::{Shape, Template};
@@ -16,6 +17,7 @@ pub struct Inserter<'m, 'u> {
     ir: Ir<'m>,
     builder: Builder<'m>,
     reader: Reader,
+    places: Places<'m>,
     private: Private<'m>,
     used: &'u mut BTreeSet<Template>,
     kinds: Kinds,
@@ -46,7 +48,8 @@ impl<'m, 'u> Inserter<'m, 'u> {
             ir,
             builder: Builder::new(ir),
             reader: Reader::new(layout),
-            private: Private::new(),
+            places: Places::new(ir, layout),
+            private: Private::new(ir),
             used,
             kinds: Kinds {
                 noreturn: attribute_kind("noreturn"),
@@ -61,6 +64,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
     pub fn instrument(&mut self, function: Value<'m>) {
         let blocks = function.blocks();
         let mut plan = Plan::default();
+        self.places.enter_function();
         for &block in &blocks {
             self.plan_block(block, &mut plan);
         }
@@ -99,18 +103,20 @@ impl<'m, 'u> Inserter<'m, 'u> {
     /// What a block needs. Walks backwards, for the sake of reads before writes.
     fn plan_block(&mut self, block: Block<'m>, plan: &mut Plan<'m>) {
         let instructions: Vec<_> = block.instructions().collect();
+        self.places.enter_block(&instructions);
         let replaced = instructions.iter().any(|instruction| instruction.is_musttail());
         // A read needs no check of its own if a write of the same bytes follows in the block and nothing in between can
         // synchronise: both happen in one epoch, so whatever races with the read races with the write. (Another read
         // races with neither.) The set has what is written behind the place that the walk is at.
         let mut written: HashSet<(Value<'m>, u64)> = HashSet::new();
-        for &at in instructions.iter().rev() {
+        for (index, &at) in instructions.iter().enumerate().rev() {
             match self.reader.read(at) {
                 Meaning::None => {}
                 Meaning::Plain(accesses) => {
                     // One after another, so that a copy onto itself is not dropped: its read is not before another write.
                     let single = accesses.len() == 1;
-                    for access in accesses.into_iter().rev() {
+                    for mut access in accesses.into_iter().rev() {
+                        access.place = self.places.place(index, access.pointer, access.alignment);
                         if self.needs_none(at, access) {
                             continue;
                         }
@@ -201,9 +207,10 @@ impl<'m, 'u> Inserter<'m, 'u> {
             extent,
             alignment,
             write,
+            place,
         } = access;
         match extent {
-            Extent::Bytes(bytes) => match shape(bytes, alignment) {
+            Extent::Bytes(bytes) => match shape(bytes, alignment, place) {
                 Some(shape) => self.call(shape, write, keeping, &[pointer, thread]),
                 None => {
                     let len = self.ir.number(bytes);
@@ -214,7 +221,48 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 let len = self.builder.widen(len);
                 self.call(Shape::Range, write, keeping, &[pointer, len, thread]);
             }
-            _ => unreachable!("not read yet"),
+            Extent::Lanes { element, mask, limit } => {
+                for lane in 0..lanes(mask) {
+                    let pointer = self.builder.offset(pointer, u64::from(lane) * element);
+                    self.check_lane(lane, pointer, (element, mask, limit), write, thread, keeping);
+                }
+            }
+            Extent::Scattered { element, mask, limit } => {
+                for lane in 0..lanes(mask) {
+                    let pointer = self.builder.element(pointer, lane);
+                    self.check_lane(lane, pointer, (element, mask, limit), write, thread, keeping);
+                }
+            }
+            Extent::Packed { element, mask } => {
+                let bits = self.ir.integer(lanes(mask));
+                let (count, ty) = self.ir.intrinsic("llvm.ctpop", &[bits]);
+                let mask = self.builder.reinterpret(mask, bits);
+                let count = self.builder.call(count, ty, &[mask]);
+                let count = self.builder.widen(count);
+                let len = self.builder.multiply(count, self.ir.number(element));
+                self.call(Shape::Range, write, keeping, &[pointer, len, thread]);
+            }
+        }
+    }
+
+    /// Puts in the check of one element of a vector, made if the mask has it and it is below the limit.
+    fn check_lane(
+        &mut self,
+        lane: u32,
+        pointer: Value<'m>,
+        (element, mask, limit): (u64, Value<'m>, Option<Value<'m>>),
+        write: bool,
+        thread: Value<'m>,
+        keeping: Keeping,
+    ) {
+        let builder = &self.builder;
+        let mut active = builder.element(mask, lane);
+        if let Some(limit) = limit {
+            active = builder.and(active, builder.below(self.ir.small(lane), limit));
+        }
+        if active.constant_integer() != Some(0) {
+            let len = self.ir.number(element);
+            self.call(Shape::RangeIf, write, keeping, &[pointer, len, active, thread]);
         }
     }
 
@@ -253,12 +301,18 @@ impl<'m, 'u> Inserter<'m, 'u> {
     }
 }
 
-/// The inline test for so many bytes, if there is one.
-fn shape(bytes: u64, alignment: u64) -> Option<Shape> {
+/// Elements of a mask.
+fn lanes(mask: Value<'_>) -> u32 {
+    mask.ty().vector().expect("a mask is a vector").0
+}
+
+/// The inline test for so many bytes, if there is one. `place` is where in its granule the access is, if known.
+fn shape(bytes: u64, alignment: u64, place: Option<u64>) -> Option<Shape> {
     match bytes {
         1 | 2 | 4 | 8 if alignment >= bytes => Some(Shape::Exact {
             size: bytes,
-            offset: (alignment >= shadow::GRANULE).then_some(0),
+            // Always 0 for whole granules: one test for all of them.
+            offset: place.filter(|_| bytes < shadow::GRANULE),
         }),
         _ if bytes.is_multiple_of(shadow::GRANULE)
             && alignment >= shadow::GRANULE

@@ -5,8 +5,8 @@
 
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
-use llvm_sys::target::{LLVMABIAlignmentOfType, LLVMABISizeOfType, LLVMStoreSizeOfType, LLVMTargetDataRef};
-use llvm_sys::{LLVMCallConv, LLVMLinkage, LLVMTailCallKind, LLVMThreadLocalMode, LLVMTypeKind};
+use llvm_sys::target::{LLVMABISizeOfType, LLVMOffsetOfElement, LLVMStoreSizeOfType, LLVMTargetDataRef};
+use llvm_sys::{LLVMLinkage, LLVMTailCallKind, LLVMThreadLocalMode, LLVMTypeKind};
 use std::ffi::{CStr, CString, c_uint};
 use std::marker::PhantomData;
 
@@ -78,8 +78,10 @@ impl<'m> Type<'m> {
     }
 
     /// Whether it is a pointer to memory as programs have it; others are relative to a segment or belong to devices.
+    /// A vector of such counts as well.
     pub fn is_plain_pointer(self) -> bool {
-        self.kind() == LLVMTypeKind::LLVMPointerTypeKind && llvm!(LLVMGetPointerAddressSpace(self.0)) == 0
+        let ty = self.vector().map_or(self, |(_, element)| element);
+        ty.kind() == LLVMTypeKind::LLVMPointerTypeKind && llvm!(LLVMGetPointerAddressSpace(ty.0)) == 0
     }
 
     /// Bits, if it is an integer.
@@ -107,14 +109,22 @@ impl<'m> Type<'m> {
         llvm!(LLVMABISizeOfType(layout, self.0))
     }
 
-    /// Its alignment where nothing else is said.
-    pub fn alignment(self, layout: LLVMTargetDataRef) -> u64 {
-        llvm!(LLVMABIAlignmentOfType(layout, self.0)).into()
+    /// The type of an element, if it is an array.
+    pub fn array(self) -> Option<Type<'m>> {
+        (self.kind() == LLVMTypeKind::LLVMArrayTypeKind).then(|| Type::new(llvm!(LLVMGetElementType(self.0))))
     }
 
-    /// Whether it has a size. A function type and the like have none.
-    pub fn is_sized(self) -> bool {
-        llvm!(LLVMTypeIsSized(self.0)) != 0
+    /// Type and place of a member, if it is a struct that has it.
+    pub fn member(self, index: u64, layout: LLVMTargetDataRef) -> Option<(Type<'m>, u64)> {
+        let is_struct = self.kind() == LLVMTypeKind::LLVMStructTypeKind;
+        if !is_struct || index >= llvm!(LLVMCountStructElementTypes(self.0)).into() {
+            return None;
+        }
+        let index = index as c_uint;
+        Some((
+            Type::new(llvm!(LLVMStructGetTypeAtIndex(self.0, index))),
+            llvm!(LLVMOffsetOfElement(layout, self.0, index)),
+        ))
     }
 
     /// Return and parameter types and whether more arguments may follow, if it is a function's.
@@ -289,6 +299,13 @@ impl<'m> Value<'m> {
     /// Whether an atomic orders only with signal handlers of its own thread.
     pub fn is_single_thread(self) -> bool {
         llvm!(LLVMIsAtomic(self.0)) != 0 && llvm!(LLVMIsAtomicSingleThread(self.0)) != 0
+    }
+
+    /// The type by whose size the first index of an address computation counts.
+    pub fn element_type(self) -> Option<Type<'m>> {
+        let opcode = self.opcode().or_else(|| self.constant_opcode());
+        (opcode == Some(Opcode::LLVMGetElementPtr))
+            .then(|| Type::new(llvm!(LLVMGetGEPSourceElementType(self.0))))
     }
 
     /// The alignment of a load, store or atomic, or of an allocation or global.
@@ -520,15 +537,6 @@ impl<'m> Value<'m> {
     pub fn remove(self, kind: u32) {
         assert!(self.is_function());
         llvm!(LLVMRemoveEnumAttributeAtIndex(self.0, At::Function.index(), kind));
-    }
-
-    /// Sets the calling convention of a function or a call.
-    pub fn set_preserve_most(self) {
-        let convention = LLVMCallConv::LLVMPreserveMostCallConv as c_uint;
-        match self.is_function() {
-            true => llvm!(LLVMSetFunctionCallConv(self.0, convention)),
-            false => llvm!(LLVMSetInstructionCallConv(self.0, convention)),
-        }
     }
 }
 

@@ -8,6 +8,7 @@ mod builder;
 mod checks;
 mod context;
 mod ir;
+mod places;
 mod private;
 mod redirect;
 mod sections;

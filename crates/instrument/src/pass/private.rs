@@ -3,7 +3,7 @@
 //! Asked of the *underlying objects* of an address, not of the pointer at hand: a field of a local may be reached by many
 //! pointers, and if one of them leaves the function, all of them are shared. Whatever is not known leaves.
 
-use super::ir::{At, Opcode, Value, attribute_kind};
+use super::ir::{At, Ir, Opcode, Value, attribute_kind};
 use std::collections::{HashMap, HashSet};
 
 /// So many values are walked through at most; then the answer is "shared".
@@ -14,15 +14,17 @@ pub struct Private<'m> {
     captured: HashMap<Value<'m>, bool>,
     captures: u32,
     byval: u32,
+    tbaa: u32,
 }
 
 impl<'m> Private<'m> {
     /// Nothing yet.
-    pub fn new() -> Self {
+    pub fn new(ir: Ir<'m>) -> Self {
         Private {
             captured: HashMap::new(),
             captures: attribute_kind("captures"),
             byval: attribute_kind("byval"),
+            tbaa: ir.metadata_kind("tbaa"),
         }
     }
 
@@ -47,7 +49,7 @@ impl<'m> Private<'m> {
             return !self.is_captured(object);
         }
         // Nobody writes to constants, so reads of them cannot race.
-        if object.is_constant_global() {
+        if object.is_constant_global() || self.is_virtual_table(object) {
             return !write;
         }
         // Counters of coverage and profiles are meant to race.
@@ -60,6 +62,19 @@ impl<'m> Private<'m> {
         }
         // An access through null, or through nothing, does not come to an end.
         object.is_no_memory()
+    }
+
+    /// Whether it is a pointer to a table of virtual functions, as C++ compilers mark the loads of such. (The load of the
+    /// pointer itself is one from an object, and is checked.)
+    fn is_virtual_table(&self, object: Value<'m>) -> bool {
+        let first = |node: Value<'m>| node.metadata_operands().first().copied();
+        object.opcode() == Some(Opcode::LLVMLoad)
+            && object
+                .metadata(self.tbaa)
+                .and_then(first)
+                .and_then(first)
+                .and_then(Value::metadata_string)
+                == Some(b"vtable pointer")
     }
 
     /// Whether the address of an object may get to where others find it.

@@ -107,8 +107,11 @@ impl Template {
             "define linkonce_odr hidden void @{name}({parameters}) alwaysinline mustprogress nounwind {{"
         )?;
         match self.shape {
-            Shape::Exact { size, offset } => self.test(text, 1, exact_bytes(size, offset))?,
-            Shape::Granules { count, .. } => self.test(text, count, Bytes::Known(0xff))?,
+            Shape::Exact { size, offset } => {
+                let turned = offset.is_none() && size < shadow::GRANULE;
+                self.test(text, 1, ((1 << size) - 1) << offset.unwrap_or(0), turned)?;
+            }
+            Shape::Granules { count, .. } => self.test(text, count, 0xff, false)?,
             Shape::Range => {
                 writeln!(text, "  %epoch = load i64, ptr %tls, align 8")?;
                 writeln!(text, "  %need = icmp ne i64 %epoch, 0")?;
@@ -149,8 +152,8 @@ impl Template {
         writeln!(text, "  br label %done\ndone:\n  ret void\n}}")
     }
 
-    /// The test of the words of `count` cells.
-    fn test(self, text: &mut String, count: u64, bytes: Bytes) -> std::fmt::Result {
+    /// The test of `bytes` in the words of `count` cells. If `turned`, `bytes` are seen from where the access begins.
+    fn test(self, text: &mut String, count: u64, bytes: u64, turned: bool) -> std::fmt::Result {
         let word = if self.write {
             shadow::WRITE_WORD
         } else {
@@ -180,39 +183,21 @@ impl Template {
                 _ => writeln!(text, "  %all{i} = or i64 %all{}, %differs{i}", i - 1)?,
             }
         }
-        match bytes {
-            Bytes::Known(bytes) => writeln!(text, "  %bits = or i64 {}, {bytes}", shadow::EPOCH as i64)?,
-            Bytes::Shifted { bytes, places } => {
-                writeln!(text, "  %place = and i64 %address, {places}")?;
-                writeln!(text, "  %bytes = shl i64 {bytes}, %place")?;
-                writeln!(text, "  %bits = or i64 %bytes, {}", shadow::EPOCH as i64)?;
-            }
+        let last = count - 1;
+        let bits = (shadow::EPOCH | bytes) as i64;
+        if turned {
+            // The processor turns a byte by the low three bits of the count: by where the access is in its granule.
+            // LLVM knows the instruction, but not that the rest of the word may stay where it is.
+            writeln!(
+                text,
+                "  %turned = call i64 asm \"rorb %cl, ${{0:b}}\", \"=q,0,{{cx}},~{{flags}}\"(i64 %all{last}, i64 %address)"
+            )?;
+            writeln!(text, "  %new = and i64 %turned, {bits}")?;
+        } else {
+            writeln!(text, "  %new = and i64 %all{last}, {bits}")?;
         }
-        writeln!(text, "  %new = and i64 %all{}, %bits", count - 1)?;
         writeln!(text, "  %need = icmp ne i64 %new, 0")?;
         writeln!(text, "  br i1 %need, label %call, label %done, !prof !0")
-    }
-}
-
-/// The bytes of an access in its granule, as a mask.
-enum Bytes {
-    Known(u64),
-    /// `bytes` moved by the bits `places` of the address.
-    Shifted {
-        bytes: u64,
-        places: u64,
-    },
-}
-
-fn exact_bytes(size: u64, offset: Option<u64>) -> Bytes {
-    let bytes = (1 << size) - 1;
-    match offset {
-        Some(offset) => Bytes::Known(bytes << offset),
-        None if size == shadow::GRANULE => Bytes::Known(bytes),
-        None => Bytes::Shifted {
-            bytes,
-            places: shadow::GRANULE - size,
-        },
     }
 }
 
