@@ -198,7 +198,7 @@ impl Kept {
         let race = &self.race;
         let location = names::location(race.place, tables);
         let access = |side: &Side, locks_known: bool| Access {
-            thread: side.thread.0,
+            thread: Some(side.thread.0),
             op: side.access.into(),
             atomic: side.atomic,
             address: None,

@@ -169,8 +169,8 @@ pub struct Elements {
 /// One of the accesses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Access {
-    /// The thread, as [`Thread::id`].
-    pub thread: u32,
+    /// The thread, as [`Thread::id`], where known.
+    pub thread: Option<u32>,
     /// Read, write or free.
     pub op: Operation,
     /// Whether it was atomic.

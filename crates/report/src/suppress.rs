@@ -108,7 +108,7 @@ impl Rule {
             }
             Scope::Anywhere => {
                 let accesses = finding.accesses.iter();
-                let accessing = |id| accesses.clone().any(|access| access.thread == id);
+                let accessing = |id| accesses.clone().any(|access| access.thread == Some(id));
                 let mut threads = finding
                     .threads
                     .iter()

@@ -1,9 +1,9 @@
 //! A race as told to a finding: addresses to names, ids to what they stand for.
 
-use super::{Race, Tables, hint, wire};
+use super::{Process, Race, hint, wire};
 use crate::collect::fnv;
 use crate::model::{Access, Block, Finding, Frame, Location, Lock, Thread, What};
-use crate::symbols::mark_start;
+use crate::symbols::{Symbols, mark_start};
 
 /// The detector of the runtime.
 const DETECTOR: &str = "fasttrack";
@@ -11,14 +11,11 @@ const DETECTOR: &str = "fasttrack";
 const MAX_ANCESTORS: usize = 8;
 
 pub struct Builder<'a> {
-    tables: &'a mut Tables,
+    pub process: &'a Process,
+    pub symbols: &'a mut Symbols,
 }
 
-impl<'a> Builder<'a> {
-    pub fn new(tables: &'a mut Tables) -> Builder<'a> {
-        Builder { tables }
-    }
-
+impl Builder<'_> {
     /// Makes the finding. `{id}` in `again` becomes its id.
     pub fn finding(mut self, race: &Race, again: &str) -> Finding {
         let location = self.location(race);
@@ -52,12 +49,12 @@ impl<'a> Builder<'a> {
     }
 
     fn stack(&mut self, id: Option<u64>) -> Vec<Frame> {
-        let Some(pcs) = id.and_then(|id| self.tables.stacks.get(&id)) else {
+        let Some(pcs) = id.and_then(|id| self.process.stacks.get(&id)) else {
             return Vec::new();
         };
         let mut frames = Vec::new();
         for pc in pcs {
-            frames.extend(self.tables.symbols.frames(*pc));
+            frames.extend(self.symbols.frames(&self.process.mappings, *pc));
             if frames.len() > wire::MAX_FRAMES {
                 break;
             }
@@ -90,7 +87,7 @@ impl<'a> Builder<'a> {
 
     /// `name` or `name+offset`, if a global is there.
     fn variable_name(&mut self, address: u64) -> Option<String> {
-        let variable = self.tables.symbols.variable(address)?;
+        let variable = self.symbols.variable(&self.process.mappings, address)?;
         Some(named(&variable.name, address - variable.start))
     }
 
@@ -148,7 +145,7 @@ impl<'a> Builder<'a> {
         if race.memory == wire::Memory::Global {
             location.what = What::Global;
         }
-        if let Some(variable) = self.tables.symbols.variable(race.addr) {
+        if let Some(variable) = self.symbols.variable(&self.process.mappings, race.addr) {
             location.what = What::Global;
             location.name = Some(named(&variable.name, race.addr - variable.start));
             location.block = Some(Block {
@@ -161,7 +158,7 @@ impl<'a> Builder<'a> {
 
     /// The threads of the accesses, the one of the memory, and those that made them.
     fn threads(&mut self, accesses: &[Access], location: &Location) -> Vec<Thread> {
-        let first = accesses.iter().rev().map(|access| access.thread);
+        let first = accesses.iter().rev().filter_map(|access| access.thread);
         let mut wanted: Vec<u32> = first.chain(location.thread).collect();
         let mut threads: Vec<Thread> = Vec::new();
         let mut at = 0;
@@ -170,7 +167,7 @@ impl<'a> Builder<'a> {
             if threads.iter().any(|thread| thread.id == id) {
                 continue;
             }
-            let record = self.tables.threads.get(&id);
+            let record = self.process.threads.get(&id);
             let parent = record.and_then(|record| record.parent);
             let stack = record.and_then(|record| record.stack);
             let tid = record.and_then(|record| record.tid);

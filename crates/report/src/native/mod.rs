@@ -18,7 +18,7 @@ mod lines;
 pub(crate) mod wire;
 
 use crate::model::{Finding, Report, Summary};
-use crate::symbols::{Places, Symbols};
+use crate::symbols::{Mappings, Places, Symbols};
 use crate::{Judge, Verdict};
 use build::Builder;
 pub use lines::Lines;
@@ -28,14 +28,14 @@ use std::path::PathBuf;
 pub use wire::Exit;
 use wire::Record;
 
+/// Processes that may speak by turns.
+const MAX_PROCESSES: usize = 4096;
 /// Stacks take no more than this many addresses in all.
 const MAX_PCS: usize = 1 << 24;
-/// Threads that are remembered.
-const MAX_THREADS: usize = 1 << 20;
+/// Threads, mappings and races of all processes that are remembered.
+const MAX_RECORDS: usize = 1 << 20;
 /// Findings that are kept.
 const MAX_FINDINGS: usize = 1 << 16;
-/// Races whose counts are kept.
-const MAX_RACES: usize = 1 << 20;
 /// Notes that are kept.
 const MAX_NOTES: usize = 100;
 /// Counters that are kept.
@@ -102,21 +102,25 @@ impl Event {
 /// Turns lines into findings.
 pub struct Reporter {
     options: Options,
-    tables: Tables,
-    /// The race whose parts are being told.
-    open: Option<Race>,
+    symbols: Symbols,
+    /// The process that speaks.
+    process: Process,
+    /// Those that have spoken before.
+    others: FxHashMap<u32, Process>,
+    /// The first process.
+    first: Option<u32>,
     findings: Vec<Kept>,
     by_id: FxHashMap<String, usize>,
-    /// The finding of each race of the present process, by its number.
-    races: FxHashMap<u64, usize>,
-    command: Option<Vec<String>>,
-    process_ended: bool,
+    command: Vec<String>,
     notes: Vec<String>,
     stats: BTreeMap<String, u64>,
+    /// Addresses in the stacks of all processes.
+    pcs: usize,
+    /// Threads, mappings and races of all processes.
+    records: usize,
     bad_lines: u64,
     dropped: u64,
     exit: Option<Exit>,
-    started: bool,
 }
 
 struct Kept {
@@ -126,12 +130,17 @@ struct Kept {
     counts: u64,
 }
 
-/// What the process has told about itself.
-pub(crate) struct Tables {
-    pub symbols: Symbols,
-    pub stacks: FxHashMap<u64, Box<[u64]>>,
-    pub threads: FxHashMap<u32, ThreadRecord>,
-    pcs: usize,
+/// What a process has told about itself.
+#[derive(Default)]
+pub(crate) struct Process {
+    pid: u32,
+    mappings: Mappings,
+    stacks: FxHashMap<u64, Box<[u64]>>,
+    threads: FxHashMap<u32, ThreadRecord>,
+    /// The finding of each race, by its number.
+    races: FxHashMap<u64, usize>,
+    /// The race whose parts are being told.
+    open: Option<Race>,
 }
 
 /// A thread, as told.
@@ -160,24 +169,20 @@ impl Reporter {
         };
         Reporter {
             options,
-            tables: Tables {
-                symbols: Symbols::new(places),
-                stacks: FxHashMap::default(),
-                threads: FxHashMap::default(),
-                pcs: 0,
-            },
-            open: None,
+            symbols: Symbols::new(places),
+            process: Process::default(),
+            others: FxHashMap::default(),
+            first: None,
             findings: Vec::new(),
             by_id: FxHashMap::default(),
-            races: FxHashMap::default(),
-            command: None,
-            process_ended: true,
+            command: Vec::new(),
             notes: Vec::new(),
             stats: BTreeMap::new(),
+            pcs: 0,
+            records: 0,
             bad_lines: 0,
             dropped: 0,
             exit: None,
-            started: false,
         }
     }
 
@@ -198,15 +203,15 @@ impl Reporter {
         self.findings.iter().filter(reported).count() as u64
     }
 
-    /// How the program said that it ends.
+    /// How the first process said that it ends.
     pub fn exit(&self) -> Option<Exit> {
         self.exit
     }
 
     fn record(&mut self, record: Record) -> Option<Event> {
         match record {
-            Record::Hello { version } => {
-                self.begin_process();
+            Record::Hello { version, pid } => {
+                self.switch(pid);
                 if version != deadheat_abi::wire::VERSION {
                     return self.note(format!(
                         "the program speaks version {version} to its reporter, which knows {}; build it again",
@@ -215,11 +220,18 @@ impl Reporter {
                 }
             }
             Record::Command(words) => {
-                self.command.get_or_insert(words);
+                if self.command.is_empty() {
+                    self.command = words;
+                }
+                let pid = self.process.pid;
+                self.forget();
+                self.process.pid = pid;
             }
             Record::Module(module) => {
-                let kept = self.tables.symbols.add(module);
-                self.dropped += u64::from(!kept);
+                if self.room() {
+                    let added = self.symbols.add(&mut self.process.mappings, module);
+                    self.records -= usize::from(!added);
+                }
             }
             Record::Stack { id, pcs } => self.stack(id, pcs),
             Record::Thread {
@@ -229,23 +241,21 @@ impl Reporter {
                 stack,
                 name,
             } => {
-                let known = self.tables.threads.contains_key(&id);
-                if known || self.tables.threads.len() < MAX_THREADS {
+                if self.room() {
                     let thread = ThreadRecord {
                         tid,
                         parent,
                         stack,
                         name,
                     };
-                    self.tables.threads.insert(id, thread);
-                } else {
-                    self.dropped += 1;
+                    let known = self.process.threads.insert(id, thread).is_some();
+                    self.records -= usize::from(known);
                 }
             }
             Record::Race { number, addr, size } => {
                 // One that was not ended is of no use.
-                self.bad_lines += u64::from(self.open.is_some());
-                self.open = Some(Race {
+                self.bad_lines += u64::from(self.process.open.is_some());
+                self.process.open = Some(Race {
                     number,
                     addr,
                     size,
@@ -253,28 +263,33 @@ impl Reporter {
                     memory: wire::Memory::Unknown,
                 });
             }
-            Record::Access(access) => match &mut self.open {
+            Record::Access(access) => match &mut self.process.open {
                 Some(race) if race.accesses.len() < 2 => race.accesses.push((access, Vec::new())),
                 _ => self.bad_lines += 1,
             },
-            Record::Lock(lock) => match self.open.as_mut().and_then(|race| race.accesses.last_mut()) {
+            Record::Lock(lock) => match self
+                .process
+                .open
+                .as_mut()
+                .and_then(|race| race.accesses.last_mut())
+            {
                 Some((_, locks)) if locks.len() < MAX_LOCKS => locks.push(lock),
                 Some(_) => self.dropped += 1,
                 None => self.bad_lines += 1,
             },
-            Record::Memory(memory) => match &mut self.open {
+            Record::Memory(memory) => match &mut self.process.open {
                 Some(race) => race.memory = memory,
                 None => self.bad_lines += 1,
             },
             Record::End { number } => {
-                let race = self.open.take_if(|race| race.number == number);
+                let race = self.process.open.take_if(|race| race.number == number);
                 match race {
                     Some(race) if !race.accesses.is_empty() => return Some(self.race(&race)),
                     _ => self.bad_lines += 1,
                 }
             }
             Record::Count { number, times } => {
-                if let Some(&place) = self.races.get(&number) {
+                if let Some(&place) = self.process.races.get(&number) {
                     let counts = &mut self.findings[place].counts;
                     *counts = counts.saturating_add(times.saturating_sub(1));
                 }
@@ -287,35 +302,61 @@ impl Reporter {
                 }
             }
             Record::Exit(exit) => {
-                self.exit = Some(exit);
-                self.process_ended = true;
+                if self.first.is_none_or(|first| first == self.process.pid) {
+                    self.exit = Some(exit);
+                }
             }
             Record::Unknown => {}
         }
         None
     }
 
-    fn begin_process(&mut self) {
-        if self.started && !self.process_ended {
-            // A process that replaced itself by `execve` tells of no end.
-            self.process_ended = true;
+    /// Another process speaks, or the same goes on.
+    fn switch(&mut self, pid: u32) {
+        self.first.get_or_insert(pid);
+        if pid == self.process.pid {
+            return;
         }
-        self.started = true;
-        self.process_ended = false;
-        self.open = None;
-        self.races.clear();
-        self.tables.symbols.clear();
-        self.tables.stacks.clear();
-        self.tables.threads.clear();
-        self.tables.pcs = 0;
+        let next = self.others.remove(&pid).unwrap_or(Process {
+            pid,
+            ..Process::default()
+        });
+        let before = std::mem::replace(&mut self.process, next);
+        if self.others.len() < MAX_PROCESSES {
+            self.others.insert(before.pid, before);
+        } else {
+            self.account(&before);
+            self.dropped += 1;
+        }
+    }
+
+    /// The process that speaks is another program now.
+    fn forget(&mut self) {
+        self.bad_lines += u64::from(self.process.open.is_some());
+        let before = std::mem::take(&mut self.process);
+        self.account(&before);
+    }
+
+    /// What a process took is free again.
+    fn account(&mut self, gone: &Process) {
+        self.pcs -= gone.stacks.values().map(|pcs| pcs.len()).sum::<usize>();
+        self.records -= gone.threads.len() + gone.mappings.len() + gone.races.len();
+    }
+
+    /// Whether there is room for one more record. If so, it counts.
+    fn room(&mut self) -> bool {
+        let room = self.records < MAX_RECORDS;
+        self.records += usize::from(room);
+        self.dropped += u64::from(!room);
+        room
     }
 
     fn stack(&mut self, id: u64, pcs: Vec<u64>) {
-        let before = self.tables.stacks.get(&id).map_or(0, |pcs| pcs.len());
-        let total = self.tables.pcs - before + pcs.len();
+        let before = self.process.stacks.get(&id).map_or(0, |pcs| pcs.len());
+        let total = self.pcs - before + pcs.len();
         if total <= MAX_PCS {
-            self.tables.pcs = total;
-            self.tables.stacks.insert(id, pcs.into());
+            self.pcs = total;
+            self.process.stacks.insert(id, pcs.into());
         } else {
             self.dropped += 1;
         }
@@ -326,11 +367,16 @@ impl Reporter {
             "" => self.own_command(),
             again => again.to_owned(),
         };
-        let finding = Builder::new(&mut self.tables).finding(race, &again);
+        let builder = Builder {
+            process: &self.process,
+            symbols: &mut self.symbols,
+        };
+        let finding = builder.finding(race, &again);
         let next = self.findings.len();
         let place = *self.by_id.entry(finding.id.clone()).or_insert(next);
-        if self.races.len() < MAX_RACES {
-            self.races.insert(race.number, place);
+        if next < MAX_FINDINGS && self.room() {
+            let known = self.process.races.insert(race.number, place).is_some();
+            self.records -= usize::from(known);
         }
         if let Some(kept) = self.findings.get_mut(place) {
             kept.counts = kept.counts.saturating_add(1);
@@ -343,7 +389,6 @@ impl Reporter {
         let counts = verdict == Verdict::Reported;
         if next >= MAX_FINDINGS {
             self.by_id.remove(&finding.id);
-            self.races.remove(&race.number);
             self.dropped += 1;
             return Event::Race {
                 counts,
@@ -371,21 +416,21 @@ impl Reporter {
 
     /// How the program was started, as a shell would take it.
     fn own_command(&self) -> String {
-        let words = self.command.iter().flatten().map(|word| crate::quote(word));
+        let words = self.command.iter().map(|word| crate::quote(word));
         words.collect::<Vec<_>>().join(" ")
     }
 
     /// The lines have ended.
     pub fn finish(mut self) -> Report {
         let mut notes = std::mem::take(&mut self.notes);
-        notes.extend(self.tables.symbols.notes().iter().take(MAX_NOTES).cloned());
-        let killed = self.started && !self.process_ended;
+        notes.extend(self.symbols.notes().iter().take(MAX_NOTES).cloned());
+        let killed = self.first.is_some() && self.exit.is_none();
         if killed {
-            notes.push("the program was killed before it could say all it had found".to_owned());
+            notes.push("the program ended without a word: killed, or replaced by another program".to_owned());
         }
-        if self.open.is_some() {
-            self.bad_lines += 1;
-        }
+        // Nobody ended these.
+        let open = self.others.values().chain([&self.process]);
+        self.bad_lines += open.filter(|process| process.open.is_some()).count() as u64;
         if self.bad_lines > 0 {
             notes.push(format!(
                 "{} lines of the program could not be understood: reports may be missing or incomplete",

@@ -10,6 +10,10 @@ use crate::model::Operation;
 pub const MAX_FRAMES: usize = 1024;
 /// Words of a command that are kept.
 const MAX_WORDS: usize = 1024;
+/// Bytes of a name that are kept.
+const NAME: usize = 256;
+/// Bytes of a path, a word of a command or a message that are kept.
+const TEXT: usize = 4096;
 
 /// A line that makes no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +24,7 @@ pub struct Malformed;
 pub enum Record {
     Hello {
         version: u32,
+        pid: u32,
     },
     Command(Vec<String>),
     Module(Module),
@@ -72,7 +77,8 @@ pub struct Module {
 /// One of a race's accesses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Access {
-    pub thread: u32,
+    /// Not known if the thread ended long ago.
+    pub thread: Option<u32>,
     pub op: Operation,
     pub atomic: bool,
     pub addr: u64,
@@ -127,8 +133,9 @@ pub fn parse(line: &str) -> Result<Record, Malformed> {
     Ok(match fields.word()? {
         "deadheat" => Record::Hello {
             version: fields.decimal()?,
+            pid: fields.decimal()?,
         },
-        "command" => Record::Command(fields.0.take(MAX_WORDS).map(unescape).collect()),
+        "command" => Record::Command(fields.0.take(MAX_WORDS).map(|word| text(word, TEXT)).collect()),
         "module" => Record::Module(fields.module()?),
         "stack" => Record::Stack {
             id: fields.hex()?,
@@ -144,30 +151,30 @@ pub fn parse(line: &str) -> Result<Record, Malformed> {
             tid: fields.optional(decimal)?,
             parent: fields.optional(decimal)?,
             stack: fields.optional(hex)?,
-            name: fields.0.next().map(unescape).unwrap_or_default(),
+            name: text(fields.0.next().unwrap_or_default(), NAME),
         },
         "race" => Record::Race {
-            number: fields.hex()?,
+            number: fields.decimal()?,
             addr: fields.hex()?,
-            size: fields.hex()?,
+            size: fields.decimal()?,
         },
         "access" => Record::Access(fields.access()?),
         "lock" => Record::Lock(Lock {
-            kind: unescape(fields.word()?),
+            kind: text(fields.word()?, NAME),
             addr: fields.hex()?,
             stack: fields.optional(hex)?,
         }),
         "memory" => Record::Memory(fields.memory()?),
         "end" => Record::End {
-            number: fields.hex()?,
+            number: fields.decimal()?,
         },
         "count" => Record::Count {
-            number: fields.hex()?,
+            number: fields.decimal()?,
             times: fields.decimal()?,
         },
-        "loss" => Record::Loss(unescape(fields.word()?)),
+        "loss" => Record::Loss(text(fields.word()?, TEXT)),
         "stat" => Record::Stat {
-            name: unescape(fields.word()?),
+            name: text(fields.word()?, NAME),
             number: fields.decimal()?,
         },
         "exit" => Record::Exit(fields.exit()?),
@@ -206,8 +213,8 @@ impl<'a> Fields<'a> {
             start: self.hex()?,
             end: self.hex()?,
             offset: self.hex()?,
-            build_id: self.optional(|word| Ok(word.to_ascii_lowercase()))?,
-            path: unescape(self.word()?),
+            build_id: self.optional(|word| Ok(text(word, NAME).to_ascii_lowercase()))?,
+            path: text(self.word()?, TEXT),
         };
         if module.start < module.end {
             Ok(module)
@@ -218,7 +225,7 @@ impl<'a> Fields<'a> {
 
     fn access(&mut self) -> Result<Access, Malformed> {
         Ok(Access {
-            thread: self.decimal()?,
+            thread: self.optional(decimal)?,
             op: match self.word()? {
                 "read" => Operation::Read,
                 "write" => Operation::Write,
@@ -231,7 +238,7 @@ impl<'a> Fields<'a> {
                 _ => return Err(Malformed),
             },
             addr: self.hex()?,
-            size: self.hex()?,
+            size: self.decimal()?,
             stack: self.optional(hex)?,
         })
     }
@@ -240,7 +247,7 @@ impl<'a> Fields<'a> {
         Ok(match self.word()? {
             what @ ("heap" | "freed") => Memory::Heap {
                 start: self.hex()?,
-                size: self.hex()?,
+                size: self.decimal()?,
                 thread: self.optional(decimal)?,
                 stack: self.optional(hex)?,
                 freed: what == "freed",
@@ -253,7 +260,7 @@ impl<'a> Fields<'a> {
             },
             "map" => Memory::Map {
                 start: self.hex()?,
-                size: self.hex()?,
+                size: self.decimal()?,
             },
             "global" => Memory::Global,
             _ => Memory::Unknown,
@@ -281,6 +288,16 @@ fn hex(word: &str) -> Result<u64, Malformed> {
 
 fn decimal<T: std::str::FromStr>(word: &str) -> Result<T, Malformed> {
     word.parse().map_err(|_| Malformed)
+}
+
+/// A text field, cut where it is too long.
+fn text(word: &str, longest: usize) -> String {
+    let mut text = unescape(word);
+    if text.len() > longest {
+        let end = (0..=longest).rev().find(|end| text.is_char_boundary(*end));
+        text.truncate(end.unwrap_or_default());
+    }
+    text
 }
 
 /// Undoes `wire::escape`. A `%` that no two digits follow stands for itself.
@@ -312,7 +329,7 @@ mod tests {
     #[test]
     fn every_record_is_read() {
         for (line, expect) in [
-            ("deadheat\t1\t77", Record::Hello { version: 1 }),
+            ("deadheat\t1\t77", Record::Hello { version: 1, pid: 77 }),
             (
                 "command\ta\tb%09c",
                 Record::Command(vec!["a".into(), "b\tc".into()]),
@@ -355,7 +372,7 @@ mod tests {
                 },
             ),
             (
-                "race\ta\t7f00\t10",
+                "race\t10\t7f00\t16",
                 Record::Race {
                     number: 10,
                     addr: 0x7f00,
@@ -365,7 +382,7 @@ mod tests {
             (
                 "access\t10\tfree\tatomic\tff\t8\t-\tlater",
                 Record::Access(Access {
-                    thread: 10,
+                    thread: Some(10),
                     op: Operation::Free,
                     atomic: true,
                     addr: 255,
@@ -382,7 +399,7 @@ mod tests {
                 }),
             ),
             (
-                "memory\tfreed\t10\t20\t10\t-",
+                "memory\tfreed\t10\t32\t10\t-",
                 Record::Memory(Memory::Heap {
                     start: 16,
                     size: 32,
@@ -394,9 +411,9 @@ mod tests {
             ("memory\tstack\t11", Record::Memory(Memory::Stack { thread: 11 })),
             ("memory\tglobal", Record::Memory(Memory::Global)),
             ("memory\tnew thing", Record::Memory(Memory::Unknown)),
-            ("end\ta", Record::End { number: 10 }),
+            ("end\t10", Record::End { number: 10 }),
             (
-                "count\ta\t100",
+                "count\t10\t100",
                 Record::Count {
                     number: 10,
                     times: 100,

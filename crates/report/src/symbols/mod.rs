@@ -21,8 +21,10 @@ use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
 use std::path::{Component, Path, PathBuf};
 
-/// More mappings than this a program does not have.
-const MAX_MAPPINGS: usize = 1 << 16;
+/// More files than this a program does not map.
+const MAX_FILES: usize = 1 << 16;
+/// Answers that are remembered.
+const MAX_CACHED: usize = 1 << 18;
 /// More calls at one address than this are not inlined into each other.
 const MAX_INLINED: usize = 256;
 
@@ -35,15 +37,18 @@ pub struct Places {
     pub debug: Vec<PathBuf>,
 }
 
-/// The mappings of a process, and what was read of their files.
+/// What was read of the files that processes have mapped.
 pub struct Symbols {
     places: Places,
-    mappings: Vec<Mapping>,
     files: Vec<ModuleFile>,
     by_name: FxHashMap<(String, Option<String>), usize>,
     frames: FxHashMap<(usize, u64), Vec<Frame>>,
     notes: Vec<String>,
 }
+
+/// The mappings of a process, in the order in which they were told.
+#[derive(Debug, Default)]
+pub struct Mappings(Vec<Mapping>);
 
 #[derive(Debug, PartialEq, Eq)]
 struct Mapping {
@@ -84,7 +89,6 @@ impl Symbols {
     pub fn new(places: Places) -> Symbols {
         Symbols {
             places,
-            mappings: Vec::new(),
             files: Vec::new(),
             by_name: FxHashMap::default(),
             frames: FxHashMap::default(),
@@ -92,13 +96,8 @@ impl Symbols {
         }
     }
 
-    /// Forgets all mappings, for another process follows. What was read of files is kept.
-    pub fn clear(&mut self) {
-        self.mappings.clear();
-    }
-
-    /// Learns of a mapping. Where mappings overlap, the last one told counts. Whether there was room.
-    pub fn add(&mut self, module: Module) -> bool {
+    /// Learns of a mapping. Where mappings overlap, the last one told counts. Whether it is new.
+    pub fn add(&mut self, mappings: &mut Mappings, module: Module) -> bool {
         let next = self.files.len();
         let key = (module.path, module.build_id);
         let file = self.by_name.get(&key).copied().unwrap_or(next);
@@ -108,10 +107,7 @@ impl Symbols {
             offset: module.offset,
             file,
         };
-        if self.mapping(mapping.start) == Some(&mapping) {
-            return true;
-        }
-        if self.mappings.len() >= MAX_MAPPINGS {
+        if mappings.at(mapping.start) == Some(&mapping) || file >= MAX_FILES {
             return false;
         }
         if file == next {
@@ -122,15 +118,15 @@ impl Symbols {
             });
             self.by_name.insert(key, next);
         }
-        self.mappings.push(mapping);
+        mappings.0.push(mapping);
         true
     }
 
     /// The functions that a return address is in, innermost first: more than one where calls were inlined.
-    pub fn frames(&mut self, return_address: u64) -> Vec<Frame> {
+    pub fn frames(&mut self, mappings: &Mappings, return_address: u64) -> Vec<Frame> {
         // The call is in front of the address it returns to.
         let pc = return_address.wrapping_sub(1);
-        let Some((file, place)) = self.locate(pc) else {
+        let Some((file, place)) = self.locate(mappings, pc) else {
             return vec![Frame {
                 offset: Some(format!("{pc:#x}")),
                 ..Frame::default()
@@ -141,6 +137,9 @@ impl Symbols {
             return frames.clone();
         }
         let frames = self.resolve(file, place);
+        if self.frames.len() >= MAX_CACHED {
+            self.frames.clear();
+        }
         self.frames.insert(key, frames.clone());
         frames
     }
@@ -180,8 +179,8 @@ impl Symbols {
     }
 
     /// The global variable that an address is in.
-    pub fn variable(&mut self, address: u64) -> Option<Variable> {
-        let (file, Place::Address(inside)) = self.locate(address)? else {
+    pub fn variable(&mut self, mappings: &Mappings, address: u64) -> Option<Variable> {
+        let (file, Place::Address(inside)) = self.locate(mappings, address)? else {
             return None;
         };
         let symbol = containing(&self.opened(file)?.table().variables, inside)?;
@@ -197,18 +196,14 @@ impl Symbols {
         &self.notes
     }
 
-    fn mapping(&self, address: u64) -> Option<&Mapping> {
-        { self.mappings.iter() }.rfind(|mapping| (mapping.start..mapping.end).contains(&address))
-    }
-
     /// The file of an address, and the address in it as the file's own tables count.
-    fn locate(&mut self, address: u64) -> Option<(usize, Place)> {
-        let direct = self
-            .mapping(address)
+    fn locate(&mut self, mappings: &Mappings, address: u64) -> Option<(usize, Place)> {
+        let direct = mappings
+            .at(address)
             .map(|mapping| (mapping.file, address - mapping.start + mapping.offset));
         // Zero-filled variables lie behind what is mapped of the file.
         let below = || {
-            let before = self.mappings.iter().filter(|mapping| mapping.start <= address);
+            let before = mappings.0.iter().filter(|mapping| mapping.start <= address);
             before.max_by_key(|mapping| mapping.start)
         };
         let file = direct.map(|(file, _)| file).or_else(|| below().map(|m| m.file))?;
@@ -219,7 +214,7 @@ impl Symbols {
         let image = &opened.image;
         let exact = direct.and_then(|(_, offset)| image.address_at(offset));
         let inside = exact.or_else(|| {
-            let inside = address.wrapping_sub(self.bias(file, image)?);
+            let inside = address.wrapping_sub(mappings.bias(file, image)?);
             image.has_address(inside).then_some(inside)
         });
         match (inside, direct) {
@@ -227,19 +222,6 @@ impl Symbols {
             (None, Some((file, offset))) => Some((file, Place::Offset(offset))),
             (None, None) => None,
         }
-    }
-
-    /// By how much the file's addresses were moved: what most of its mappings agree on.
-    fn bias(&self, file: usize, image: &Image) -> Option<u64> {
-        let mut votes: FxHashMap<u64, usize> = FxHashMap::default();
-        for mapping in self.mappings.iter().filter(|mapping| mapping.file == file) {
-            for bias in image.biases(mapping.start, mapping.offset) {
-                *votes.entry(bias).or_default() += 1;
-            }
-        }
-        { votes.into_iter() }
-            .max_by_key(|(bias, count)| (*count, std::cmp::Reverse(*bias)))
-            .map(|(bias, _)| bias)
     }
 
     fn opened(&self, file: usize) -> Option<&Opened> {
@@ -274,6 +256,30 @@ impl Symbols {
         // `a/./b` is `a/b`.
         let parts = short.components().filter(|part| *part != Component::CurDir);
         parts.collect::<PathBuf>().to_string_lossy().into_owned()
+    }
+}
+
+impl Mappings {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    fn at(&self, address: u64) -> Option<&Mapping> {
+        { self.0.iter() }.rfind(|mapping| (mapping.start..mapping.end).contains(&address))
+    }
+
+    /// By how much the file's addresses were moved: what most of its mappings agree on.
+    fn bias(&self, file: usize, image: &Image) -> Option<u64> {
+        let mut votes: FxHashMap<u64, usize> = FxHashMap::default();
+        for mapping in self.0.iter().filter(|mapping| mapping.file == file) {
+            for bias in image.biases(mapping.start, mapping.offset) {
+                *votes.entry(bias).or_default() += 1;
+            }
+        }
+        { votes.into_iter() }
+            .max_by_key(|(bias, count)| (*count, std::cmp::Reverse(*bias)))
+            .map(|(bias, _)| bias)
     }
 }
 

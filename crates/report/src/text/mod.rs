@@ -145,7 +145,9 @@ fn write_access(
     writeln!(
         out,
         "{style}  {op} {what} by {}{held}:{style:#}",
-        thread_name(finding, access.thread)
+        access
+            .thread
+            .map_or_else(|| "an unknown thread".to_owned(), |id| thread_name(finding, id))
     )?;
     if access.frames.is_empty() {
         return writeln!(out, "    #0 <unknown>");

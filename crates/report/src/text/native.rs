@@ -81,7 +81,7 @@ fn write_access(
         _ => String::new(),
     };
     let style = colors.access;
-    let (op, who) = (capital(&op), thread_name(finding, access.thread));
+    let (op, who) = (capital(&op), thread(finding, access.thread));
     writeln!(out, "{style}  {op}{size}{at} by {who}{held}:{style:#}")?;
     write_stack(&access.frames, ACCESS_FRAMES, Some(sources), colors, out)?;
     write_locks(locks.unwrap_or_default(), out)
@@ -196,8 +196,7 @@ fn write_source(
 
 fn write_location(finding: &Finding, colors: Colors, out: &mut impl Write) -> io::Result<()> {
     let location = &finding.location;
-    let owner = location.thread.map(|id| thread_name(finding, id));
-    let by = owner.as_deref().unwrap_or("an unknown thread");
+    let by = thread(finding, location.thread);
     let block = location.block.as_ref();
     match (location.what, block) {
         (What::Heap, Some(block)) => {
@@ -236,7 +235,7 @@ fn write_location(finding: &Finding, colors: Colors, out: &mut impl Write) -> io
 fn write_threads(finding: &Finding, colors: Colors, out: &mut impl Write) -> io::Result<()> {
     let accessing = finding.accesses.iter().rev().filter_map(|access| {
         let threads = finding.threads.iter();
-        { threads }.find(|thread| thread.id == access.thread)
+        { threads }.find(|thread| Some(thread.id) == access.thread)
     });
     let mut shown: Vec<&Thread> = Vec::new();
     for thread in accessing {
@@ -262,6 +261,13 @@ fn write_threads(finding: &Finding, colors: Colors, out: &mut impl Write) -> io:
         shown.push(thread);
     }
     Ok(())
+}
+
+fn thread(finding: &Finding, id: Option<u32>) -> String {
+    match id {
+        Some(id) => thread_name(finding, id),
+        None => "an unknown thread".to_owned(),
+    }
 }
 
 fn thread_name(finding: &Finding, id: u32) -> String {
