@@ -17,7 +17,7 @@ static START: extern "C" fn() = start;
 #[cfg_attr(test, allow(dead_code))]
 extern "C" fn start() {
     thread::shut(|| {
-        let text = std::env::var("DEADHEAT_OPTIONS").unwrap_or_default();
+        let text = std::env::var(deadheat_abi::options::VARIABLE).unwrap_or_default();
         match Options::parse(&text) {
             Ok(options) => channel::set_options(options),
             Err(wrong) => {

@@ -11,6 +11,8 @@ pub mod alloc;
 pub mod cell;
 pub mod channel;
 pub mod checks;
+#[cfg(test)]
+mod exact;
 pub mod exit;
 pub mod fork;
 pub mod hooks;

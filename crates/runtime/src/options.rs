@@ -1,5 +1,8 @@
-//! Options of a run: `DEADHEAT_OPTIONS`, `name=value` joined by colons.
+//! Options of a run, as far as the runtime looks at them. Names and syntax in `abi::options`.
+//!
+//! The reporter reads the same variable; a value that only it understands is refused there.
 
+use deadheat_abi::options::{self as names, OPTIONS, VARIABLE};
 use std::fmt;
 
 /// All options.
@@ -13,94 +16,8 @@ pub struct Options {
     pub halt_on_race: bool,
     /// Tell counters at the end.
     pub stats: bool,
-    /// Exit status of a run with races, for the reporter.
+    /// Exit status of a run with races.
     pub exit_code: Option<u8>,
-    /// Further options for the reporter alone, in its own syntax: name and value.
-    pub passed: Vec<(&'static str, String)>,
-}
-
-type Set = fn(&mut Options, &'static str, &str) -> Option<()>;
-
-/// The options, what they take, what they do, and how they are set.
-const TABLE: &[(&str, &str, &str, Set)] = &[
-    (
-        "report_fd",
-        "NUMBER",
-        "file descriptor to which races are written for a reporter that runs already",
-        |options, _, value| {
-            options.report_fd = Some(value.parse().ok().filter(|fd| *fd >= 0)?);
-            Some(())
-        },
-    ),
-    (
-        "reporter",
-        "PATH",
-        "command that prints races",
-        |options, _, value| {
-            options.reporter = Some(value.to_owned());
-            Some(())
-        },
-    ),
-    (
-        "log_dir",
-        "PATH",
-        "directory for one report file for each process",
-        pass,
-    ),
-    (
-        "halt_on_race",
-        "0|1",
-        "end the program at the first race",
-        |options, _, value| {
-            options.halt_on_race = flag(value)?;
-            Some(())
-        },
-    ),
-    (
-        "exit_code",
-        "NUMBER",
-        "exit status of a run with races (66)",
-        |options, _, value| {
-            options.exit_code = Some(value.parse().ok()?);
-            Some(())
-        },
-    ),
-    ("suppressions", "PATH", "file of races that do not count", pass),
-    (
-        "format",
-        "text|json|sarif",
-        "how races are printed",
-        |options, name, value| {
-            matches!(value, "text" | "json" | "sarif").then(|| options.passed.push((name, value.to_owned())))
-        },
-    ),
-    ("output", "PATH", "file for the report instead of stderr", pass),
-    (
-        "color",
-        "auto|always|never",
-        "whether the report is coloured",
-        |options, name, value| {
-            matches!(value, "auto" | "always" | "never")
-                .then(|| options.passed.push((name, value.to_owned())))
-        },
-    ),
-    ("stats", "0|1", "tell counters at the end", |options, _, value| {
-        options.stats = flag(value)?;
-        Some(())
-    }),
-];
-
-fn flag(value: &str) -> Option<bool> {
-    match value {
-        "1" => Some(true),
-        "0" => Some(false),
-        _ => None,
-    }
-}
-
-fn pass(options: &mut Options, name: &'static str, value: &str) -> Option<()> {
-    options.passed.push((name, value.to_owned()));
-    Some(())
 }
 
 /// What is wrong with an option.
@@ -109,10 +26,10 @@ pub struct Wrong(String);
 
 impl fmt::Display for Wrong {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "DEADHEAT_OPTIONS: {}", self.0)?;
+        writeln!(f, "{VARIABLE}: {}", self.0)?;
         write!(f, "options are name=value, separated by colons:")?;
-        for (name, takes, does, _) in TABLE {
-            write!(f, "\n  {:<28}{does}", format_args!("{name}={takes}").to_string())?;
+        for (name, does) in OPTIONS {
+            write!(f, "\n  {name:<14}{does}")?;
         }
         Ok(())
     }
@@ -122,18 +39,36 @@ impl Options {
     /// From the value of the environment variable.
     pub fn parse(text: &str) -> Result<Options, Wrong> {
         let mut options = Options::default();
-        for part in text.split(':').filter(|part| !part.is_empty()) {
-            let (name, value) = part
-                .split_once('=')
-                .ok_or_else(|| Wrong(format!("`{part}` is not name=value")))?;
-            let (name, takes, _, set) = TABLE
-                .iter()
-                .find(|(known, ..)| *known == name)
-                .ok_or_else(|| Wrong(format!("there is no option `{name}`")))?;
-            set(&mut options, name, value)
-                .ok_or_else(|| Wrong(format!("`{name}` takes {takes}, not `{value}`")))?;
+        for part in names::split(text) {
+            let (name, value) = part.map_err(|part| Wrong(format!("`{part}` is not name=value")))?;
+            if !names::is_known(name) {
+                return Err(Wrong(format!("there is no option `{name}`")));
+            }
+            options
+                .set(name, value)
+                .ok_or_else(|| Wrong(format!("`{name}` cannot be `{value}`")))?;
         }
         Ok(options)
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Option<()> {
+        match name {
+            "report_fd" => self.report_fd = Some(value.parse().ok().filter(|fd| *fd >= 0)?),
+            "reporter" => self.reporter = Some(value.to_owned()),
+            "halt_on_race" => self.halt_on_race = flag(value)?,
+            "stats" => self.stats = flag(value)?,
+            "exit_code" => self.exit_code = Some(value.parse().ok()?),
+            _ => {}
+        }
+        Some(())
+    }
+}
+
+fn flag(value: &str) -> Option<bool> {
+    match value {
+        "1" => Some(true),
+        "0" => Some(false),
+        _ => None,
     }
 }
 
@@ -143,22 +78,20 @@ mod tests {
 
     #[test]
     fn options_are_read_and_wrong_ones_named() {
-        let options = Options::parse("report_fd=5:halt_on_race=1::color=never").expect("all known");
+        let options =
+            Options::parse("report_fd=5:halt_on_race=1::color=never:reporter='a:b'").expect("all known");
         assert_eq!(options.report_fd, Some(5));
         assert!(options.halt_on_race && !options.stats);
-        assert_eq!(options.passed, [("color", "never".to_owned())]);
+        assert_eq!(options.reporter.as_deref(), Some("a:b"));
         for (text, said) in [
             ("colour=never", "there is no option `colour`"),
             ("stats", "`stats` is not name=value"),
-            ("format=xml", "`format` takes text|json|sarif, not `xml`"),
-            ("report_fd=-1", "`report_fd` takes NUMBER"),
+            ("stats=yes", "`stats` cannot be `yes`"),
+            ("report_fd=-1", "`report_fd` cannot be `-1`"),
         ] {
             let wrong = Options::parse(text).expect_err(text).to_string();
             assert!(wrong.contains(said), "{wrong}");
-            assert!(
-                wrong.contains("halt_on_race=0|1"),
-                "lists the right ones: {wrong}"
-            );
+            assert!(wrong.contains("halt_on_race"), "lists the right ones: {wrong}");
         }
     }
 }

@@ -71,13 +71,7 @@ pub struct Registry {
     blind: u32,
 }
 
-static REGISTRY: Spin<Registry> = Spin::new(Registry {
-    entries: Vec::new(),
-    history: Vec::new(),
-    free: Vec::new(),
-    outstanding: 0,
-    blind: 0,
-});
+static REGISTRY: Spin<Registry> = Spin::new(Registry::new());
 
 /// The registry, for as long as the guard lives.
 pub fn lock() -> Guard<'static, Registry> {
@@ -95,6 +89,17 @@ pub fn let_go() {
 }
 
 impl Registry {
+    /// No threads.
+    pub const fn new() -> Registry {
+        Registry {
+            entries: Vec::new(),
+            history: Vec::new(),
+            free: Vec::new(),
+            outstanding: 0,
+            blind: 0,
+        }
+    }
+
     /// Makes the entry of a new thread.
     pub fn add(&mut self, parent: u32, created: Stack) -> u32 {
         let id = self.entries.len() as u32;
@@ -161,24 +166,20 @@ impl Registry {
     }
 }
 
+impl Default for Registry {
+    fn default() -> Self {
+        Registry::new()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use deadheat_detect::hb;
 
-    fn registry() -> Registry {
-        Registry {
-            entries: Vec::new(),
-            history: Vec::new(),
-            free: Vec::new(),
-            outstanding: 0,
-            blind: 0,
-        }
-    }
-
     #[test]
     fn a_slot_is_used_again_only_by_a_child_of_who_knows_its_last_thread() {
-        let mut registry = registry();
+        let mut registry = Registry::new();
         let (mut main, _) = registry.place(0, None);
         let (mut child, _) = registry.place(1, Some(&main));
         hb::fork(&mut main, &mut child);
@@ -195,7 +196,7 @@ mod tests {
 
     #[test]
     fn ten_thousand_threads_joined_one_after_another_share_a_slot() {
-        let mut registry = registry();
+        let mut registry = Registry::new();
         let (mut main, _) = registry.place(0, None);
         for id in 1..10_000 {
             let (mut child, _) = registry.place(id, Some(&main));
@@ -208,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_thread_without_a_slot_still_has_a_clock() {
-        let mut registry = registry();
+        let mut registry = Registry::new();
         for id in 0..SLOTS {
             assert!(registry.place(id, None).1);
         }

@@ -7,12 +7,12 @@ pub use deadheat_abi::tls::Tls;
 use deadheat_abi::{shadow, tls};
 use std::arch::{asm, global_asm};
 
-/// A cell that is never written: what the inline test looks at while accesses need no check.
+/// Cells that are never written: what the inline test looks at while accesses need no check.
 #[repr(C, align(64))]
-pub struct ZeroCell([u64; 8]);
+pub struct ZeroCells([[u64; 2]; shadow::TESTED as usize]);
 
-/// The zero cell.
-pub static ZERO: ZeroCell = ZeroCell([0; 8]);
+/// The zero cells.
+pub static ZERO: ZeroCells = ZeroCells([[0; 2]; shadow::TESTED as usize]);
 
 global_asm!(
     ".section .tdata,\"awT\",@progbits",
@@ -83,9 +83,9 @@ mod tests {
             let tls = unsafe { get().read() };
             assert_eq!(get().addr() % 64, 0);
             assert_eq!((tls.epoch, tls.mask, tls.thread, tls.inside), (0, 0, 0, 0));
-            // SAFETY: the initial base is the zero cell.
-            let cell = unsafe { *(tls.base as *const [u64; 2]) };
-            assert_eq!(cell, [0, 0]);
+            // SAFETY: the initial base is that of the zero cells.
+            let cells = unsafe { *(tls.base as *const [[u64; 2]; 8]) };
+            assert_eq!(cells, [[0; 2]; 8]);
             get().addr()
         };
         let other = std::thread::spawn(look).join().expect("the other thread passed");
