@@ -1,7 +1,8 @@
 //! What the runtime tells the reporter: lines of text through a pipe (or into a file).
 //!
-//! One record a line: a word and its fields, separated by tabs, numbers in hexadecimal without `0x` (but counts and
-//! thread ids in decimal), text with `%`, tab and newline as `%25`, `%09`, `%0a`. A reader skips words it does not know.
+//! One record a line: a word and its fields, separated by tabs. Addresses, sizes, offsets, stack ids and race numbers are
+//! hexadecimal without `0x`; PID, threads, TIMES, NUMBER, STATUS and signals are decimal. Text has `%`, tab and newline as
+//! `%25`, `%09`, `%0a`. A reader skips words it does not know, and fields behind those it knows.
 //! Records come before what refers to them, except that modules may be told again after a `dlopen`.
 //!
 //! ```text
