@@ -2,7 +2,7 @@
 
 use crate::options::Options;
 use crate::vm::errno;
-use crate::{channel, log, memory, registry, shadow, thread};
+use crate::{channel, intercept, log, memory, registry, shadow, thread};
 use deadheat_abi::shadow::{ADDRESS_MASK, BASE, GRANULE, LEN};
 use std::ffi::CString;
 
@@ -45,6 +45,7 @@ extern "C" fn start() {
         {
             registry::lock().entries[0].stack = stack;
         }
+        intercept::init();
     });
 }
 

@@ -17,6 +17,7 @@ pub mod exit;
 pub mod fork;
 pub mod hooks;
 pub mod init;
+pub mod intercept;
 pub mod intern;
 pub mod locks;
 pub mod log;
