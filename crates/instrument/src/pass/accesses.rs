@@ -1,6 +1,7 @@
 //! What an instruction reads and writes.
 
 use super::ir::{At, Opcode, Order, Type, Value, attribute_kind};
+use super::unmasked::Selection;
 use deadheat_abi::atomics;
 use llvm_sys::target::LLVMTargetDataRef;
 
@@ -26,10 +27,12 @@ pub enum Extent<'m> {
     Bytes(u64),
     /// As many bytes as the value says.
     Length(Value<'m>),
-    /// Elements of so many bytes side by side, those whose bit in the mask is set, and only those below the limit.
+    /// Elements of so many bytes side by side: those whose bit in the mask is set (or not set), and only those below the
+    /// limit.
     Lanes {
         element: u64,
         mask: Value<'m>,
+        set: bool,
         limit: Option<Value<'m>>,
     },
     /// The same with an address for each element.
@@ -122,6 +125,23 @@ impl Reader {
             }
             // What `va_arg` reads, the arguments of the call, only the callee has the address of.
             _ => Meaning::None,
+        }
+    }
+
+    /// What a load of all elements reads that should have been one of some.
+    pub fn unmasked<'m>(&self, load: Value<'m>, selection: &Selection<'m>) -> Access<'m> {
+        let element = load.ty().vector().expect("only vectors are masked").1;
+        Access {
+            pointer: load.operand(0),
+            extent: Extent::Lanes {
+                element: element.store_size(self.layout),
+                mask: selection.mask,
+                set: selection.set,
+                limit: None,
+            },
+            alignment: 1,
+            write: false,
+            place: None,
         }
     }
 
@@ -224,7 +244,12 @@ impl Reader {
         let mask = call.operand(at + 1);
         let limit = name.starts_with("llvm.vp.").then(|| call.operand(at + 2));
         let extent = match name.rsplit('.').next()? {
-            "load" | "store" => Extent::Lanes { element, mask, limit },
+            "load" | "store" => Extent::Lanes {
+                element,
+                mask,
+                set: true,
+                limit,
+            },
             "gather" | "scatter" => Extent::Scattered { element, mask, limit },
             _ => Extent::Packed { element, mask },
         };

@@ -8,6 +8,7 @@ use super::places::Places;
 use super::private::Private;
 use super::redirect::redirect;
 use super::templates::{Shape, Template};
+use super::unmasked;
 use deadheat_abi::{hooks, shadow};
 use llvm_sys::target::LLVMTargetDataRef;
 use std::collections::{BTreeSet, HashSet};
@@ -112,7 +113,15 @@ impl<'m, 'u> Inserter<'m, 'u> {
         for (index, &at) in instructions.iter().enumerate().rev() {
             match self.reader.read(at) {
                 Meaning::None => {}
-                Meaning::Plain(accesses) => {
+                Meaning::Plain(mut accesses) => {
+                    let mut at = at;
+                    if let Some(found) = unmasked::find(at, &instructions[index + 1..]) {
+                        accesses.clear();
+                        if let Some(selection) = found {
+                            accesses.push(self.reader.unmasked(at, &selection));
+                            at = selection.at;
+                        }
+                    }
                     // One after another, so that a copy onto itself is not dropped: its read is not before another write.
                     let single = accesses.len() == 1;
                     for mut access in accesses.into_iter().rev() {
@@ -221,7 +230,13 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 let len = self.builder.widen(len);
                 self.call(Shape::Range, write, keeping, &[pointer, len, thread]);
             }
-            Extent::Lanes { element, mask, limit } => {
+            Extent::Lanes {
+                element,
+                mask,
+                set,
+                limit,
+            } => {
+                let mask = if set { mask } else { self.builder.not(mask) };
                 for lane in 0..lanes(mask) {
                     let pointer = self.builder.offset(pointer, u64::from(lane) * element);
                     self.check_lane(lane, pointer, (element, mask, limit), write, thread, keeping);

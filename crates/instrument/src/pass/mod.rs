@@ -13,6 +13,7 @@ mod private;
 mod redirect;
 mod sections;
 mod templates;
+mod unmasked;
 
 use crate::llvm::{Context, Machine, Module};
 use ir::{Ir, Value, attribute_kind};
