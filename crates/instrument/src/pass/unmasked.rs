@@ -19,8 +19,11 @@ pub struct Selection<'m> {
     pub set: bool,
 }
 
-/// Whether a load is such, and if so, which elements were asked for. Those of a load of which that cannot be told any
-/// more are not checked: rather that than an alarm about what the program does not read.
+/// Whether a load is such, and if so, which elements were asked for.
+///
+/// What can be missed: where the other elements were undefined, LLVM drops the selection, and which elements were asked
+/// for cannot be told any more. Such a load is not checked: rather that than an alarm about what the program does not
+/// read. (Only code for processors with AVX has masked loads, and only those of known addresses get here.)
 pub fn find<'m>(load: Value<'m>, behind: &[Value<'m>]) -> Option<Option<Selection<'m>>> {
     if load.opcode() != Some(Opcode::LLVMLoad) || load.ty().vector().is_none() || !load.name().starts_with(NAME) {
         return None;

@@ -12,7 +12,7 @@ int main(void) {
     m4 mask = {one, zero, zero, one};
     // expect: read_range 0 4
     // expect: read_range 12 4
-    v4 v = __builtin_masked_load(mask, (int *)m);
+    v4 v = __builtin_masked_load(mask, (int *)m, (v4){5, 6, 7, 8});
     // expect: write_range 64 4
     // expect: write_range 76 4
     __builtin_masked_store(mask, v, (int *)(m + 16));
