@@ -2,6 +2,7 @@
 
 use super::ir::{At, Opcode, Order, Type, Value, attribute_kind};
 use super::unmasked::Selection;
+use super::x86;
 use deadheat_abi::atomics;
 use llvm_sys::target::LLVMTargetDataRef;
 
@@ -20,7 +21,7 @@ pub struct Access<'m> {
     pub place: Option<u64>,
 }
 
-/// How much memory.
+/// How much memory. A mask is a vector of bits, or of numbers or floats whose sign bits count.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Extent<'m> {
     /// So many bytes.
@@ -40,6 +41,13 @@ pub enum Extent<'m> {
         element: u64,
         mask: Value<'m>,
         limit: Option<Value<'m>>,
+    },
+    /// Elements of so many bytes at the address and so many times `scale` bytes behind it as the (signed) index says.
+    Indexed {
+        element: u64,
+        mask: Value<'m>,
+        indices: Value<'m>,
+        scale: u64,
     },
     /// As many elements of so many bytes side by side as the mask has bits.
     Packed { element: u64, mask: Value<'m> },
@@ -83,6 +91,11 @@ impl Reader {
             align: attribute_kind("align"),
             byval: attribute_kind("byval"),
         }
+    }
+
+    /// The sizes of types.
+    pub fn layout(&self) -> LLVMTargetDataRef {
+        self.layout
     }
 
     /// What an instruction means.
@@ -216,7 +229,13 @@ impl Reader {
             "llvm.memset" | "llvm.memset.inline" | "llvm.memset.element.unordered.atomic" => {
                 vec![side(0, true)]
             }
-            _ => self.vector_intrinsic(call, name).into_iter().collect(),
+            _ => {
+                let vector = self.vector_intrinsic(call, name);
+                vector
+                    .or_else(|| x86::access(call, name, self.layout))
+                    .into_iter()
+                    .collect()
+            }
         };
         accesses.retain(|access| access.pointer.ty().is_plain_pointer());
         accesses

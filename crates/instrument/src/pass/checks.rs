@@ -96,7 +96,13 @@ impl<'m, 'u> Inserter<'m, 'u> {
             let hook = self.ir.declare(hooks::FENCE, ty);
             self.builder.call(hook, ty, &[self.ir.small(order)]);
         }
-        for call in plan.calls.returning.into_iter().chain(plan.calls.ending) {
+        let calls = plan.calls;
+        for call in calls
+            .returning
+            .into_iter()
+            .chain(calls.ending)
+            .chain(calls.replacing)
+        {
             redirect(self.ir, call);
         }
     }
@@ -236,6 +242,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 set,
                 limit,
             } => {
+                let mask = self.bits(mask);
                 let mask = if set { mask } else { self.builder.not(mask) };
                 for lane in 0..lanes(mask) {
                     let pointer = self.builder.offset(pointer, u64::from(lane) * element);
@@ -248,6 +255,21 @@ impl<'m, 'u> Inserter<'m, 'u> {
                     self.check_lane(lane, pointer, (element, mask, limit), write, thread, keeping);
                 }
             }
+            Extent::Indexed {
+                element,
+                mask,
+                indices,
+                scale,
+            } => {
+                let mask = self.bits(mask);
+                // One of the two may have more elements than the processor uses.
+                for lane in 0..lanes(mask).min(lanes(indices)) {
+                    let index = self.builder.widen_signed(self.builder.element(indices, lane));
+                    let distance = self.builder.multiply(index, self.ir.number(scale));
+                    let pointer = self.builder.offset_by(pointer, distance);
+                    self.check_lane(lane, pointer, (element, mask, None), write, thread, keeping);
+                }
+            }
             Extent::Packed { element, mask } => {
                 let bits = self.ir.integer(lanes(mask));
                 let (count, ty) = self.ir.intrinsic("llvm.ctpop", &[bits]);
@@ -258,6 +280,17 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 self.call(Shape::Range, write, keeping, &[pointer, len, thread]);
             }
         }
+    }
+
+    /// A mask as a vector of bits.
+    fn bits(&self, mask: Value<'m>) -> Value<'m> {
+        let (count, element) = mask.ty().vector().expect("a mask is a vector");
+        if element.integer_bits() == Some(1) {
+            return mask;
+        }
+        let bits = element.store_size(self.reader.layout()) as u32 * 8;
+        let numbers = self.ir.integer_vector(bits, count);
+        self.builder.negative(self.builder.reinterpret(mask, numbers))
     }
 
     /// Puts in the check of one element of a vector, made if the mask has it and it is below the limit.

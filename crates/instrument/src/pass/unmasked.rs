@@ -25,7 +25,10 @@ pub struct Selection<'m> {
 /// for cannot be told any more. Such a load is not checked: rather that than an alarm about what the program does not
 /// read. (Only code for processors with AVX has masked loads, and only those of known addresses get here.)
 pub fn find<'m>(load: Value<'m>, behind: &[Value<'m>]) -> Option<Option<Selection<'m>>> {
-    if load.opcode() != Some(Opcode::LLVMLoad) || load.ty().vector().is_none() || !load.name().starts_with(NAME) {
+    if load.opcode() != Some(Opcode::LLVMLoad)
+        || load.ty().vector().is_none()
+        || !load.name().starts_with(NAME)
+    {
         return None;
     }
     let mut users = load.users();

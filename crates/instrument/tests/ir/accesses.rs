@@ -16,7 +16,10 @@ fn sizes_that_fit_have_hooks_of_their_own() {
     check(&load("i128", 16), &["read16(%p)"]);
     check(&load("<4 x i32>", 16), &["read16(%p)"]);
     check("store volatile i1 true, ptr %p, align 1", &["write1(%p)"]);
-    check("store volatile <2 x float> zeroinitializer, ptr %p, align 8", &["write8(%p)"]);
+    check(
+        "store volatile <2 x float> zeroinitializer, ptr %p, align 8",
+        &["write8(%p)"],
+    );
 }
 
 #[test]
@@ -29,7 +32,10 @@ fn others_are_ranges_of_exactly_their_bytes() {
     check(&load("i128", 8), &["read_range(%p, 16)"]);
     check(&load("<8 x i64>", 64), &["read_range(%p, 64)"]);
     check(&load("<16 x i64>", 64), &["read_range(%p, 128)"]);
-    check("store { i64, i32 } zeroinitializer, ptr %p, align 8", &["write_range(%p, 16)"]);
+    check(
+        "store { i64, i32 } zeroinitializer, ptr %p, align 8",
+        &["write_range(%p, 16)"],
+    );
 }
 
 /// The bits of the shadow word that a test looks at.
@@ -57,7 +63,10 @@ fn a_test_looks_at_the_epoch_and_at_the_bytes_of_the_access() {
         %c = load volatile i16, ptr %r, align 2
         %s = getelementptr i8, ptr %p, i64 -1
         %d = load volatile i8, ptr %s, align 1";
-    assert_eq!(bits(fields), [EPOCH | 0xff, EPOCH | 0x0f, EPOCH | 0x30, EPOCH | 0x80]);
+    assert_eq!(
+        bits(fields),
+        [EPOCH | 0xff, EPOCH | 0x0f, EPOCH | 0x30, EPOCH | 0x80]
+    );
 }
 
 #[test]
@@ -77,7 +86,10 @@ fn where_an_access_is_in_its_granule_is_not_learned_from_another_branch() {
             ret void
         }",
     );
-    let turns = function(&text, "f").iter().filter(|line| line.contains("rorb")).count();
+    let turns = function(&text, "f")
+        .iter()
+        .filter(|line| line.contains("rorb"))
+        .count();
     assert_eq!(turns, 2, "those in `narrow` and in `end`");
 }
 
@@ -166,7 +178,10 @@ fn a_masked_access_checks_only_the_elements_that_the_mask_has() {
     ] {
         let found = hooks(&text, name);
         assert_eq!(found.len(), count, "{name}: {found:?}");
-        assert!(found.iter().all(|call| call.starts_with(hook)), "{name}: {found:?}");
+        assert!(
+            found.iter().all(|call| call.starts_with(hook)),
+            "{name}: {found:?}"
+        );
     }
     assert_eq!(hooks(&text, "packed").len(), 1);
     let packed = function(&text, "packed").join("\n");
@@ -197,7 +212,11 @@ fn a_load_that_llvm_widened_is_checked_as_the_masked_load_it_was() {
         }",
     );
     assert_eq!(hooks(&text, "set").len(), 2);
-    assert!(hooks(&text, "set").iter().all(|hook| hook.starts_with("read_range(")));
+    assert!(
+        hooks(&text, "set")
+            .iter()
+            .all(|hook| hook.starts_with("read_range("))
+    );
     assert_eq!(hooks(&text, "unset").len(), 1, "only the element that is off");
     assert_eq!(hooks(&text, "unknown").len(), 0);
     assert_eq!(hooks(&text, "another"), ["read8(%p)"], "the program's own vector");
@@ -224,7 +243,13 @@ fn locals_stay_in_the_first_block() {
         }",
     );
     let lines = function(&text, "f");
-    let alloca = lines.iter().position(|line| line.contains("alloca")).expect("the local");
-    let branch = lines.iter().position(|line| line.contains("br i1")).expect("the test");
+    let alloca = lines
+        .iter()
+        .position(|line| line.contains("alloca"))
+        .expect("the local");
+    let branch = lines
+        .iter()
+        .position(|line| line.contains("br i1"))
+        .expect("the test");
     assert!(alloca < branch, "{}", lines.join("\n"));
 }

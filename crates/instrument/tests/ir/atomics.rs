@@ -11,7 +11,10 @@ fn what(size: u8, kind: Kind, order: Ordering) -> u32 {
 fn surrounded(operation: &str, size: u8, kind: Kind, order: Ordering) {
     check(
         operation,
-        &["atomic_begin(%p)", &format!("atomic_end(%p, {})", what(size, kind, order))],
+        &[
+            "atomic_begin(%p)",
+            &format!("atomic_end(%p, {})", what(size, kind, order)),
+        ],
     );
 }
 
@@ -20,12 +23,27 @@ fn operations_stand_between_begin_and_end() {
     use Kind::*;
     use Ordering::*;
     surrounded("%a = load atomic i64, ptr %p acquire, align 8", 8, Load, Acquire);
-    surrounded("%a = load atomic volatile float, ptr %p monotonic, align 4", 4, Load, Relaxed);
-    surrounded("%a = load atomic volatile ptr, ptr %p unordered, align 8", 8, Load, Relaxed);
+    surrounded(
+        "%a = load atomic volatile float, ptr %p monotonic, align 4",
+        4,
+        Load,
+        Relaxed,
+    );
+    surrounded(
+        "%a = load atomic volatile ptr, ptr %p unordered, align 8",
+        8,
+        Load,
+        Relaxed,
+    );
     surrounded("store atomic i8 1, ptr %p release, align 1", 1, Store, Release);
     surrounded("store atomic i128 1, ptr %p seq_cst, align 16", 16, Store, SeqCst);
     surrounded("%a = atomicrmw add ptr %p, i32 1 acq_rel", 4, Update, AcqRel);
-    surrounded("%a = atomicrmw fadd ptr %p, double 1.0 monotonic", 8, Update, Relaxed);
+    surrounded(
+        "%a = atomicrmw fadd ptr %p, double 1.0 monotonic",
+        8,
+        Update,
+        Relaxed,
+    );
     surrounded("%a = atomicrmw xchg ptr %p, ptr null seq_cst", 8, Update, SeqCst);
 
     let text = instrument(

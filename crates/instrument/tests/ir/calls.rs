@@ -14,9 +14,9 @@ fn stores(text: &str, name: &str) -> usize {
     lines
         .iter()
         .filter(|line| {
-            pointers
-                .iter()
-                .any(|pointer| line.trim().starts_with("store i64") && line.contains(&format!("ptr {pointer},")))
+            pointers.iter().any(|pointer| {
+                line.trim().starts_with("store i64") && line.contains(&format!("ptr {pointer},"))
+            })
         })
         .count()
 }
@@ -122,8 +122,15 @@ fn what_cannot_be_read_is_an_error_that_names_the_module() {
         cpu: "x86-64".into(),
         pic: true,
     };
-    for bitcode in [&b""[..], b"BC\xc0\xde", b"BC\xc0\xde\x35\x14\0\0garbage here", b"\x7fELF"] {
-        let error = compile(bitcode, "broken.o", &options).expect_err("not bitcode").to_string();
+    for bitcode in [
+        &b""[..],
+        b"BC\xc0\xde",
+        b"BC\xc0\xde\x35\x14\0\0garbage here",
+        b"\x7fELF",
+    ] {
+        let error = compile(bitcode, "broken.o", &options)
+            .expect_err("not bitcode")
+            .to_string();
         assert!(error.starts_with("broken.o: "), "{error}");
         assert!(error.len() > "broken.o: ".len(), "{error}");
     }

@@ -24,7 +24,8 @@ pub fn try_instrument(module: &str) -> Result<String, String> {
         cpu: "x86-64".into(),
         pic: true,
     };
-    instrumented_text(format!("{HEAD}{module}").as_bytes(), "test", &options).map_err(|error| error.to_string())
+    instrumented_text(format!("{HEAD}{module}").as_bytes(), "test", &options)
+        .map_err(|error| error.to_string())
 }
 
 /// The lines of a function of an instrumented module.
@@ -50,7 +51,10 @@ pub fn hooks(text: &str, name: &str) -> Vec<String> {
             .map(|argument| argument.rsplit(' ').next().expect("an argument has a value"))
             .collect();
         // Only what the runtime defines for itself takes a context, as the last argument.
-        if ["read", "write", "atomic_end"].iter().any(|start| hook.starts_with(start)) {
+        if ["read", "write", "atomic_end"]
+            .iter()
+            .any(|start| hook.starts_with(start))
+        {
             arguments.pop();
         }
         Some(format!("{hook}({})", arguments.join(", ")))
@@ -70,5 +74,10 @@ pub fn check_in(globals: &str, body: &str, expected: &[&str]) {
     let text = instrument(&format!(
         "{globals}\ndefine void @f(ptr %p, ptr %q, i64 %n, i1 %c) {{\n{body}\nret void\n}}"
     ));
-    assert_eq!(hooks(&text, "f"), expected, "in\n{}", function(&text, "f").join("\n"));
+    assert_eq!(
+        hooks(&text, "f"),
+        expected,
+        "in\n{}",
+        function(&text, "f").join("\n")
+    );
 }

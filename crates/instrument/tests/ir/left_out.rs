@@ -39,7 +39,11 @@ fn loads_of_what_never_changes() {
         !3 = !{!\"Simple C++ TBAA\"}",
     );
     assert!(hooks(&text, "f").is_empty());
-    assert_eq!(hooks(&text, "virtual"), ["read8(%object)"], "the table, not the object");
+    assert_eq!(
+        hooks(&text, "virtual"),
+        ["read8(%object)"],
+        "the table, not the object"
+    );
 }
 
 #[test]

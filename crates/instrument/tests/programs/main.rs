@@ -116,6 +116,26 @@ fn check_with(name: &str, flags: &[&str], normalise: impl Fn(&str) -> String) {
 }
 
 #[test]
+fn assembly_that_cannot_be_assembled_is_an_error_with_the_name_of_the_module() {
+    let work = tempfile::tempdir().expect("a temporary directory");
+    let source = work.path().join("bad.c");
+    fs::write(&source, "int main(void) { __asm__(\"no_such_instruction\"); }").expect("a file");
+    bitcode(&source, &[], 2, &work.path().join("bad.bc"));
+    let module = fs::read(work.path().join("bad.bc")).expect("bitcode");
+    let options = Options {
+        opt_level: 2,
+        cpu: "x86-64".into(),
+        pic: true,
+    };
+    let error = compile(&module, "bad.o", &options).expect_err("no such instruction");
+    let error = error.to_string();
+    assert!(
+        error.starts_with("bad.o: ") && error.contains("no_such_instruction"),
+        "{error}"
+    );
+}
+
+#[test]
 fn plain_accesses() {
     check("plain.c");
 }
@@ -162,6 +182,15 @@ fn what_is_not_read_is_not_checked() {
     } else {
         eprintln!("this processor has no AVX2: masked loads were not run");
     }
+}
+
+#[test]
+fn accesses_by_intrinsics_of_the_processor() {
+    assert!(
+        is_x86_feature_detected!("avx2"),
+        "this test needs a processor with AVX2"
+    );
+    check_with("intrinsics.c", &["-mavx2"], extent);
 }
 
 #[test]
