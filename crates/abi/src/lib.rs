@@ -8,6 +8,7 @@
 
 pub mod atomics;
 pub mod hooks;
+pub mod options;
 pub mod shadow;
 pub mod tls;
 pub mod wire;
