@@ -145,7 +145,7 @@ fn only(word: u64, mask: u8) -> u64 {
 }
 
 /// One word for two halves, if there is one.
-fn unite(low: u64, high: u64) -> Option<u64> {
+fn unite(t: &mut Thread, low: u64, high: u64) -> Option<u64> {
     if low == 0 || high == 0 {
         return Some(low | high);
     }
@@ -153,7 +153,8 @@ fn unite(low: u64, high: u64) -> Option<u64> {
         return None;
     }
     let (a, b) = (cell::place(low), cell::place(high));
-    Some(word(low, a.with(b, HALVES[1]), bytes(low) | bytes(high)))
+    let both = if a == b { a } else { t.places.with(a, b, HALVES[1]) };
+    Some(word(low, both, bytes(low) | bytes(high)))
 }
 
 impl Side {
@@ -207,12 +208,12 @@ impl Side {
     }
 
     /// The state as two words, if it fits.
-    fn pack(&self) -> Option<(u64, u64)> {
+    fn pack(&self, t: &mut Thread) -> Option<(u64, u64)> {
         if self.runs.is_some() {
             return None;
         }
         let [low, high] = self.halves;
-        Some((unite(low.0, high.0)?, unite(low.1, high.1)?))
+        Some((unite(t, low.0, high.0)?, unite(t, low.1, high.1)?))
     }
 }
 
@@ -460,7 +461,7 @@ pub fn access(
     // SAFETY: the cell is held, and names this state.
     let side = unsafe { &mut *state(index) };
     side.access(t, mask, kind, atomic, at, found);
-    match side.pack() {
+    match side.pack(t) {
         Some((write, read)) => {
             shadow::side_gone(cell);
             give(t, index, side);
