@@ -1,4 +1,5 @@
-//! A reference count of one's own that is relaxed throughout: the last owner frees what it never acquired.
+//! A reference count of one's own that is relaxed throughout: the last owner frees what it never acquired,
+//! the count included.
 
 #[path = "../include/invisible.rs"]
 mod invisible;
@@ -23,8 +24,8 @@ impl Rc {
 
 impl Drop for Rc {
     fn drop(&mut self) {
-        if unsafe { self.0.as_ref() }.count.fetch_sub(1, Ordering::Relaxed) == 1 {
-            drop(unsafe { Box::from_raw(self.0.as_ptr()) }); //~ RACE value
+        if unsafe { self.0.as_ref() }.count.fetch_sub(1, Ordering::Relaxed) == 1 { //~ RACE count
+            drop(unsafe { Box::from_raw(self.0.as_ptr()) }); //~ RACE value count
         }
     }
 }
