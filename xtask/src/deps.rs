@@ -65,6 +65,7 @@ const RULES: &[Rule] = &[
             "addr2line",
             "anstyle",
             "cpp_demangle",
+            "crc32fast",
             "gimli",
             "memmap2",
             "object",

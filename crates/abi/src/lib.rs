@@ -8,9 +8,10 @@
 
 pub mod atomics;
 pub mod hooks;
+pub mod options;
 pub mod shadow;
 pub mod tls;
 pub mod wire;
 
 /// Raised with every change of what is defined here. Part of the cache key and of the runtime's file name.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;

@@ -21,13 +21,17 @@
 //! if (word ^ tls.epoch) & (EPOCH | bytes) != 0 { call the hook }
 //! ```
 //!
+//! An access to several whole granules looks at the words of all their cells, which lie side by side, in one test.
+//!
 //! The thread's own access to these bytes in this epoch is on record: nothing to do. While there is only one thread,
-//! `mask` and `epoch` are 0 and `base` points to a zero cell, so the test succeeds and no shadow is touched.
+//! `mask` and `epoch` are 0 and `base` points to [`TESTED`] zero cells, so the test succeeds and no shadow is touched.
 
 /// Bytes of memory that share a cell.
 pub const GRANULE: u64 = 8;
 /// Bytes of a cell.
 pub const CELL: u64 = 16;
+/// So many granules one inline test covers at most.
+pub const TESTED: u64 = 8;
 /// Where in a cell the word of the last write is.
 pub const WRITE_WORD: u64 = 0;
 /// Where in a cell the word of the last read is.

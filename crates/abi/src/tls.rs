@@ -23,7 +23,7 @@ pub struct Tls {
     pub epoch: u64,
     /// [`crate::shadow::ADDRESS_MASK`], or 0 while accesses need no check.
     pub mask: u64,
-    /// [`crate::shadow::BASE`], or the address of a zero cell while accesses need no check.
+    /// [`crate::shadow::BASE`], or the address of [`crate::shadow::TESTED`] zero cells while accesses need no check.
     pub base: u64,
     /// Context value of the function that calls.
     pub context: u64,

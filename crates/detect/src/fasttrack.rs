@@ -125,6 +125,25 @@ impl FastTrack {
 }
 
 impl Location {
+    /// A location whose plain reads are ordered, and that has no atomic accesses.
+    pub fn new(write: (Epoch, SiteId), read: (Epoch, SiteId)) -> Location {
+        Location {
+            write: write.0,
+            read: read.0,
+            write_site: write.1,
+            read_site: read.1,
+            more: Accesses::default(),
+        }
+    }
+
+    /// The last plain write and the last plain read, if that is all there is.
+    #[inline]
+    pub fn simple(&self) -> Option<((Epoch, SiteId), (Epoch, SiteId))> {
+        self.more
+            .is_empty()
+            .then_some(((self.write, self.write_site), (self.read, self.read_site)))
+    }
+
     #[inline]
     fn write_unordered(&self, thread: &HbThread) -> Option<Prior> {
         (!thread.knows(self.write)).then(|| Class::WRITE.prior(self.write, self.write_site))

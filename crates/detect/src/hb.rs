@@ -56,6 +56,23 @@ impl HbThread {
         }
     }
 
+    /// A thread that knows of nobody, in a slot whose last thread ended at time `ended` (0 if it had none).
+    pub fn after(slot: Slot, ended: u64) -> HbThread {
+        let mut thread = HbThread::new(slot, None);
+        thread.time = ended + 1;
+        thread.epoch = Epoch::new(slot, thread.time);
+        thread
+    }
+
+    /// Goes on in a slot that nobody has had, because times in the old one have run out. Not inside a barrier, which
+    /// knows its threads by their slots.
+    pub fn move_to(&mut self, slot: Slot) {
+        self.known.set(self.slot, self.time);
+        self.copy = Copied::No;
+        (self.slot, self.time) = (slot, 1);
+        self.epoch = Epoch::new(slot, 1);
+    }
+
     /// The thread's slot.
     #[inline]
     pub fn slot(&self) -> Slot {

@@ -22,6 +22,7 @@ pub mod multirace;
 mod objects;
 pub mod once;
 pub mod reference;
+#[cfg(feature = "select")]
 pub mod select;
 pub mod shadow;
 mod threads;

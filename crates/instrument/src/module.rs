@@ -1,4 +1,13 @@
 //! One module: bitcode in, object file out.
+//!
+//! The order matters. Attributes first: `sanitize_thread` keeps the optimiser from loads that the source does not have
+//! (they would be races that it does not have), and tail calls are off, so that every caller is on the stack. Then the
+//! optimiser, at the level of the user's build: what it removes needs no check. Checks last, so that it cannot move an
+//! access away from its check.
+
+use crate::llvm::{Context, Machine, Module};
+use crate::pass;
+use std::fmt;
 
 /// How to treat a module.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -15,8 +24,72 @@ pub struct Options {
 #[derive(Debug)]
 pub struct Error(pub String);
 
-/// Instruments, optimises and compiles the module in `bitcode`.
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Instruments, optimises and compiles the module in `bitcode`. `name` is for messages.
 pub fn compile(bitcode: &[u8], name: &str, options: &Options) -> Result<Vec<u8>, Error> {
-    let _ = (bitcode, name, options);
-    Err(Error("not built yet".into()))
+    let context = Context::new(name);
+    let work = || {
+        let mut module = context.parse_bitcode(bitcode)?;
+        let machine = instrument(&context, &mut module, options)?;
+        let object = machine.emit(&mut module)?;
+        context.check()?;
+        Ok(object)
+    };
+    work().map_err(|error| named(name, error))
+}
+
+/// The module as text, as it is before code is generated: for debugging and tests. `input` is bitcode or text.
+pub fn instrumented_text(input: &[u8], name: &str, options: &Options) -> Result<String, Error> {
+    let context = Context::new(name);
+    let work = || {
+        let mut module = match std::str::from_utf8(input) {
+            Ok(text) if !text.starts_with("BC") => context.parse_text(text)?,
+            _ => context.parse_bitcode(input)?,
+        };
+        instrument(&context, &mut module, options)?;
+        Ok(module.text())
+    };
+    work().map_err(|error| named(name, error))
+}
+
+/// All but the emission of code.
+fn instrument<'c>(
+    context: &'c Context,
+    module: &mut Module<'c>,
+    options: &Options,
+) -> Result<Machine, Error> {
+    let machine = Machine::new(module, options)?;
+    pass::prepare(context, module, options.opt_level);
+    machine.run(module, pipeline(options.opt_level))?;
+    context.check()?;
+    let templates = pass::run(context, module, &machine);
+    module.link(context.parse_text(&templates)?)?;
+    // The inline tests are functions until now; LLVM's inliner puts them where they are called.
+    machine.run(module, "always-inline")?;
+    pass::finish(context, module);
+    module.verify()?;
+    context.check()?;
+    Ok(machine)
+}
+
+/// The passes before the checks.
+fn pipeline(opt_level: u8) -> &'static str {
+    match opt_level {
+        // Cheap passes that put locals into registers.
+        0 => "default<O0>,function(sroa,early-cse,simplifycfg)",
+        1 => "default<O1>",
+        2 => "default<O2>",
+        _ => "default<O3>",
+    }
+}
+
+fn named(name: &str, error: Error) -> Error {
+    Error(format!("{name}: {error}"))
 }

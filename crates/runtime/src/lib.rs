@@ -1,1 +1,39 @@
 //! The library that runs inside instrumented programs: shadow memory, threads, interceptors, reports.
+//!
+//! Ground rules:
+//! - A thread that is inside the runtime (`tls.inside`) is let through everywhere else: what the runtime calls in libc is
+//!   not the program's, and a signal handler that interrupts it is not checked.
+//! - The runtime's memory comes from the kernel, never from the program's heap ([`alloc`]).
+//! - Locks are spin locks, held for a moment, and all taken around a `fork` ([`fork`]).
+//! - Nothing is written but through [`channel`] and, where there is no reporter to tell it, [`log`].
+
+pub mod alloc;
+pub mod cell;
+pub mod channel;
+pub mod checks;
+#[cfg(test)]
+mod exact;
+pub mod exit;
+pub mod fork;
+pub mod hooks;
+pub mod init;
+pub mod intercept;
+pub mod intern;
+pub mod locks;
+pub mod log;
+pub mod loss;
+pub mod memory;
+pub mod modules;
+pub mod options;
+pub mod places;
+pub mod races;
+pub mod registry;
+pub mod reporter;
+pub mod shadow;
+pub mod side;
+pub mod spin;
+pub mod stacks;
+pub mod sync;
+pub mod thread;
+pub mod tls;
+pub mod vm;

@@ -1,0 +1,160 @@
+//! Stands in for the linker: `rustc -C linker=` calls it as a compiler driver, clang's `--ld-path=` as a linker.
+//!
+//! Every input that holds bitcode is replaced by an instrumented object or archive of the same name, the runtime is put
+//! in front of all libraries, and the real linker does the rest. Everything else stays as it is, in its place: groups,
+//! `--whole-archive`, version scripts, objects that hold no bitcode.
+//!
+//! With `-r` the output is an instrumented object. It has no runtime: the link that makes a program of it adds one.
+
+mod inputs;
+mod line;
+mod response;
+mod words;
+
+use crate::cache::{self, Cache};
+use inputs::Workshop;
+use line::{Line, Output, Part};
+use std::ffi::OsString;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use words::Word;
+
+/// Whom the caller takes us for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Face {
+    /// A compiler driver such as `cc`.
+    Compiler,
+    /// A linker such as `ld`.
+    Linker,
+}
+
+/// What the driver needs to know besides the command line.
+#[derive(Debug)]
+pub struct Config {
+    /// The real compiler driver or linker.
+    pub program: OsString,
+    /// The runtime's shared library, with its whole path: programs look for it there.
+    pub runtime: PathBuf,
+    /// Where results are kept.
+    pub cache: Option<PathBuf>,
+    /// Bytes kept there.
+    pub cache_limit: u64,
+    /// Stands for this version of the tool: results of another are not used.
+    pub identity: Vec<u8>,
+}
+
+/// Why a link failed before the real linker was called.
+#[derive(Debug)]
+pub struct Error(String);
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// A command line longer than this goes through a file.
+const LONG: usize = 64 << 10;
+
+/// Links as `arguments` say. Answers with the real linker's status.
+pub fn link(
+    face: Face,
+    arguments: Vec<OsString>,
+    config: &Config,
+    warn: &(dyn Fn(&str) + Sync),
+) -> Result<ExitStatus, Error> {
+    let expanded = response::expand(arguments.clone()).map_err(|error| failed("a response file", &error))?;
+    let line = line::read(words::split(expanded, face), face)?;
+    if line.output == Output::Nothing {
+        return run(&config.program, &arguments);
+    }
+    let cache = config.cache.as_deref().and_then(|root| {
+        let opened = Cache::open(root, config.cache_limit);
+        opened
+            .map_err(|error| {
+                warn(&format!(
+                    "results cannot be kept in {}: {error}; DEADHEAT_CACHE names another directory",
+                    root.display()
+                ));
+            })
+            .ok()
+    });
+    let work = match &cache {
+        Some(cache) => tempfile::tempdir_in(cache.work()),
+        None => tempfile::tempdir(),
+    };
+    let work = work.map_err(|error| failed("a temporary directory", &error))?;
+    let workshop = Workshop::new(cache, &line, config, work.path())?;
+    let output = line.output;
+    let mut words = replaced(line, &workshop)?;
+    if output != Output::Object {
+        words.splice(0..0, runtime(&config.runtime, face));
+    }
+    let arguments = words::join(words);
+    let status = if arguments.iter().map(|word| word.len() + 1).sum::<usize>() > LONG {
+        let file = work.path().join("arguments");
+        std::fs::write(&file, response::text(&arguments))
+            .map_err(|error| failed("a response file", &error))?;
+        let mut word = OsString::from("@");
+        word.push(&file);
+        run(&config.program, &[word])
+    } else {
+        run(&config.program, &arguments)
+    };
+    workshop.close();
+    status
+}
+
+/// The words for the real linker.
+fn replaced(line: Line, workshop: &Workshop<'_>) -> Result<Vec<Word>, Error> {
+    let paths: Vec<&Path> = line
+        .parts
+        .iter()
+        .filter_map(|part| match part {
+            Part::Input { path, .. } => Some(path.as_path()),
+            Part::Words(_) => None,
+        })
+        .collect();
+    let mut made = workshop.convert(&paths)?.into_iter();
+    let mut result = Vec::new();
+    for part in line.parts {
+        match part {
+            Part::Words(words) => result.extend(words),
+            Part::Input { words, .. } => match made.next().flatten() {
+                Some(path) => result.push(Word {
+                    text: path.into(),
+                    passed: words.first().is_some_and(|word| word.passed),
+                }),
+                None => result.extend(words),
+            },
+        }
+    }
+    Ok(result)
+}
+
+/// The runtime comes before every other library, so that its functions are found first, and stays even though nothing
+/// may seem to need it.
+fn runtime(path: &Path, face: Face) -> [Word; 4] {
+    [
+        Word::linker("--push-state", face),
+        Word::linker("--no-as-needed", face),
+        Word::own(path),
+        Word::linker("--pop-state", face),
+    ]
+}
+
+fn run(program: &OsString, arguments: &[OsString]) -> Result<ExitStatus, Error> {
+    let status = Command::new(program).args(arguments).status();
+    status.map_err(|error| failed(&format!("cannot run `{}`", Path::new(program).display()), &error))
+}
+
+fn failed(what: &str, error: &io::Error) -> Error {
+    Error(format!("{what}: {error}"))
+}
+
+/// Where results are kept if nobody says how much.
+pub const CACHE_LIMIT: u64 = cache::DEFAULT_LIMIT;

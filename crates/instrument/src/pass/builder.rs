@@ -1,0 +1,185 @@
+//! Puts new instructions into a function.
+
+use super::ir::{Ir, Type, Value, llvm};
+use llvm_sys::LLVMIntPredicate;
+use llvm_sys::core::*;
+use llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
+use llvm_sys::prelude::*;
+use std::ffi::c_uint;
+use std::ptr::null_mut;
+
+const NO_NAME: *const std::ffi::c_char = c"".as_ptr();
+
+/// A place in a function, and what can be built there. What is built has the source line of the instruction there.
+pub struct Builder<'m> {
+    raw: LLVMBuilderRef,
+    ir: Ir<'m>,
+}
+
+impl<'m> Builder<'m> {
+    /// A builder without a place yet.
+    pub fn new(ir: Ir<'m>) -> Self {
+        Builder {
+            raw: llvm!(LLVMCreateBuilderInContext(ir.raw_context())),
+            ir,
+        }
+    }
+
+    /// Builds before an instruction from now on.
+    pub fn before(&self, instruction: Value<'m>) {
+        assert!(instruction.opcode().is_some());
+        llvm!(LLVMPositionBuilderBefore(self.raw, instruction.raw()));
+        self.with_line_of(instruction);
+    }
+
+    /// Builds after an instruction that does not end its block, with the source line of that instruction.
+    pub fn after(&self, instruction: Value<'m>) {
+        assert!(instruction.opcode().is_some());
+        let next = Value::some(llvm!(LLVMGetNextInstruction(instruction.raw())));
+        self.before(next);
+        self.with_line_of(instruction);
+    }
+
+    fn with_line_of(&self, instruction: Value<'m>) {
+        let line = llvm!(LLVMInstructionGetDebugLoc(instruction.raw()));
+        llvm!(LLVMSetCurrentDebugLocation2(self.raw, line));
+    }
+
+    /// What is built from now on has no source line: it belongs to the function as a whole.
+    pub fn without_line(&self) {
+        llvm!(LLVMSetCurrentDebugLocation2(self.raw, null_mut()));
+    }
+
+    /// Takes an instruction from where it is and puts it here.
+    pub fn take_here(&self, instruction: Value<'m>) {
+        assert!(instruction.opcode().is_some());
+        llvm!(LLVMInstructionRemoveFromParent(instruction.raw()));
+        llvm!(LLVMInsertIntoBuilder(self.raw, instruction.raw()));
+    }
+
+    /// A call.
+    pub fn call(&self, function: Value<'m>, ty: Type<'m>, arguments: &[Value<'m>]) -> Value<'m> {
+        let mut raw: Vec<_> = arguments.iter().map(|value| value.raw()).collect();
+        let count = raw.len() as c_uint;
+        Value::some(llvm!(LLVMBuildCall2(
+            self.raw,
+            ty.raw(),
+            function.raw(),
+            raw.as_mut_ptr(),
+            count,
+            NO_NAME
+        )))
+    }
+
+    /// The address so many bytes behind another.
+    pub fn offset(&self, pointer: Value<'m>, bytes: u64) -> Value<'m> {
+        if bytes == 0 {
+            return pointer;
+        }
+        let mut index = self.ir.number(bytes).raw();
+        Value::some(llvm!(LLVMBuildGEP2(
+            self.raw,
+            self.ir.integer(8).raw(),
+            pointer.raw(),
+            &raw mut index,
+            1,
+            NO_NAME
+        )))
+    }
+
+    /// A load of 64 bits.
+    pub fn load(&self, pointer: Value<'m>) -> Value<'m> {
+        Value::some(llvm!(LLVMBuildLoad2(
+            self.raw,
+            self.ir.integer(64).raw(),
+            pointer.raw(),
+            NO_NAME
+        )))
+    }
+
+    /// A store.
+    pub fn store(&self, value: Value<'m>, pointer: Value<'m>) {
+        llvm!(LLVMBuildStore(self.raw, value.raw(), pointer.raw()));
+    }
+
+    /// An address as a number.
+    pub fn address(&self, pointer: Value<'m>) -> Value<'m> {
+        let ty = self.ir.integer(64).raw();
+        Value::some(llvm!(LLVMBuildPtrToInt(self.raw, pointer.raw(), ty, NO_NAME)))
+    }
+
+    /// A ^ b.
+    pub fn xor(&self, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+        Value::some(llvm!(LLVMBuildXor(self.raw, a.raw(), b.raw(), NO_NAME)))
+    }
+
+    /// A & b.
+    pub fn and(&self, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+        Value::some(llvm!(LLVMBuildAnd(self.raw, a.raw(), b.raw(), NO_NAME)))
+    }
+
+    /// A * b, wrapping.
+    pub fn multiply(&self, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+        Value::some(llvm!(LLVMBuildMul(self.raw, a.raw(), b.raw(), NO_NAME)))
+    }
+
+    /// A < b, unsigned.
+    pub fn below(&self, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+        Value::some(llvm!(LLVMBuildICmp(
+            self.raw,
+            LLVMIntPredicate::LLVMIntULT,
+            a.raw(),
+            b.raw(),
+            NO_NAME
+        )))
+    }
+
+    /// The value as a number of 64 bits.
+    pub fn widen(&self, value: Value<'m>) -> Value<'m> {
+        let ty = self.ir.integer(64).raw();
+        Value::some(llvm!(LLVMBuildZExtOrBitCast(self.raw, value.raw(), ty, NO_NAME)))
+    }
+
+    /// One or the other.
+    pub fn select(&self, condition: Value<'m>, yes: Value<'m>, no: Value<'m>) -> Value<'m> {
+        Value::some(llvm!(LLVMBuildSelect(
+            self.raw,
+            condition.raw(),
+            yes.raw(),
+            no.raw(),
+            NO_NAME
+        )))
+    }
+
+    /// A member of a struct.
+    pub fn member(&self, value: Value<'m>, index: u32) -> Value<'m> {
+        Value::some(llvm!(LLVMBuildExtractValue(
+            self.raw,
+            value.raw(),
+            index,
+            NO_NAME
+        )))
+    }
+
+    /// An element of a vector.
+    pub fn element(&self, vector: Value<'m>, index: u32) -> Value<'m> {
+        let index = self.ir.small(index).raw();
+        Value::some(llvm!(LLVMBuildExtractElement(
+            self.raw,
+            vector.raw(),
+            index,
+            NO_NAME
+        )))
+    }
+
+    /// A value of as many bits, of another type.
+    pub fn reinterpret(&self, value: Value<'m>, ty: Type<'m>) -> Value<'m> {
+        Value::some(llvm!(LLVMBuildBitCast(self.raw, value.raw(), ty.raw(), NO_NAME)))
+    }
+}
+
+impl Drop for Builder<'_> {
+    fn drop(&mut self) {
+        llvm!(LLVMDisposeBuilder(self.raw));
+    }
+}

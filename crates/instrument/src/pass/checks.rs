@@ -1,0 +1,328 @@
+//! Finds the checks of a function and puts them in.
+
+use super::accesses::{Access, Atomic, Extent, Meaning, Reader};
+use super::builder::Builder;
+use super::context::{self, Calls, Keeping};
+use super::ir::{At, Block, Ir, Opcode, Value, attribute_kind};
+use super::places::Places;
+use super::private::Private;
+use super::redirect::redirect;
+use super::templates::{Shape, Template};
+use deadheat_abi::{hooks, shadow};
+use llvm_sys::target::LLVMTargetDataRef;
+use std::collections::{BTreeSet, HashSet};
+
+/// Instruments functions of one module.
+pub struct Inserter<'m, 'u> {
+    ir: Ir<'m>,
+    builder: Builder<'m>,
+    reader: Reader,
+    places: Places<'m>,
+    private: Private<'m>,
+    used: &'u mut BTreeSet<Template>,
+    kinds: Kinds,
+}
+
+/// Numbers of attributes and metadata.
+struct Kinds {
+    noreturn: u32,
+    returns_twice: u32,
+    /// They say what a function does to memory and to other threads: more, now.
+    outdated: [u32; 3],
+    invariant_load: u32,
+}
+
+/// What a function needs.
+#[derive(Default)]
+struct Plan<'m> {
+    plain: Vec<(Value<'m>, Access<'m>)>,
+    atomic: Vec<(Value<'m>, Atomic<'m>)>,
+    fences: Vec<(Value<'m>, u32)>,
+    calls: Calls<'m>,
+}
+
+impl<'m, 'u> Inserter<'m, 'u> {
+    /// For a module. The tests used are added to `used`.
+    pub fn new(ir: Ir<'m>, layout: LLVMTargetDataRef, used: &'u mut BTreeSet<Template>) -> Self {
+        Inserter {
+            ir,
+            builder: Builder::new(ir),
+            reader: Reader::new(layout),
+            places: Places::new(ir, layout),
+            private: Private::new(ir),
+            used,
+            kinds: Kinds {
+                noreturn: attribute_kind("noreturn"),
+                returns_twice: attribute_kind("returns_twice"),
+                outdated: ["memory", "nosync", "speculatable"].map(attribute_kind),
+                invariant_load: ir.metadata_kind("invariant.load"),
+            },
+        }
+    }
+
+    /// Instruments a function.
+    pub fn instrument(&mut self, function: Value<'m>) {
+        let blocks = function.blocks();
+        let mut plan = Plan::default();
+        self.places.enter_function();
+        for &block in &blocks {
+            self.plan_block(block, &mut plan);
+        }
+        plan.plain.reverse();
+        let checks = !plan.plain.is_empty() || !plan.atomic.is_empty();
+        let keeping = plan.calls.keeping(checks);
+        if keeping == Keeping::Not && plan.fences.is_empty() {
+            return;
+        }
+        for kind in self.kinds.outdated {
+            function.remove(kind);
+        }
+
+        self.to_entry(blocks[0]);
+        let thread = context::thread_variable(self.ir, &self.builder);
+        // Contexts first: a check must come after the function's value is stored, and before the old one is put back.
+        context::keep(self.ir, &self.builder, thread, keeping, &plan.calls);
+        for (at, access) in plan.plain {
+            self.builder.before(at);
+            self.check(access, thread, keeping);
+        }
+        for (at, atomic) in plan.atomic {
+            self.surround(at, atomic, thread, keeping);
+        }
+        for (at, order) in plan.fences {
+            self.builder.after(at);
+            let ty = self.ir.function_type(self.ir.void(), &[self.ir.integer(32)]);
+            let hook = self.ir.declare(hooks::FENCE, ty);
+            self.builder.call(hook, ty, &[self.ir.small(order)]);
+        }
+        for call in plan.calls.returning.into_iter().chain(plan.calls.ending) {
+            redirect(self.ir, call);
+        }
+    }
+
+    /// What a block needs. Walks backwards, for the sake of reads before writes.
+    fn plan_block(&mut self, block: Block<'m>, plan: &mut Plan<'m>) {
+        let instructions: Vec<_> = block.instructions().collect();
+        self.places.enter_block(&instructions);
+        let replaced = instructions.iter().any(|instruction| instruction.is_musttail());
+        // A read needs no check of its own if a write of the same bytes follows in the block and nothing in between can
+        // synchronise: both happen in one epoch, so whatever races with the read races with the write. (Another read
+        // races with neither.) The set has what is written behind the place that the walk is at.
+        let mut written: HashSet<(Value<'m>, u64)> = HashSet::new();
+        for (index, &at) in instructions.iter().enumerate().rev() {
+            match self.reader.read(at) {
+                Meaning::None => {}
+                Meaning::Plain(accesses) => {
+                    // One after another, so that a copy onto itself is not dropped: its read is not before another write.
+                    let single = accesses.len() == 1;
+                    for mut access in accesses.into_iter().rev() {
+                        access.place = self.places.place(index, access.pointer, access.alignment);
+                        if self.needs_none(at, access) {
+                            continue;
+                        }
+                        if let Extent::Bytes(size) = access.extent
+                            && single
+                        {
+                            if access.write {
+                                written.insert((access.pointer, size));
+                            } else if written.contains(&(access.pointer, size)) {
+                                continue;
+                            }
+                        }
+                        plan.plain.push((at, access));
+                    }
+                }
+                Meaning::Atomic(atomic) => {
+                    written.clear();
+                    if !self.private.is_private(atomic.pointer, true) {
+                        plan.atomic.push((at, atomic));
+                    }
+                }
+                Meaning::Fence(order) => {
+                    written.clear();
+                    plan.fences.push((at, order as u32));
+                }
+            }
+            match at.opcode() {
+                Some(Opcode::LLVMRet) if !replaced => plan.calls.returns.push(at),
+                Some(Opcode::LLVMLandingPad) => plan.calls.landing_pads.push(at),
+                _ => {}
+            }
+            if at.is_call() && at.callee().intrinsic().is_none() {
+                written.clear();
+                if !at.callee().is_assembly() {
+                    self.plan_call(at, &mut plan.calls);
+                }
+            }
+        }
+    }
+
+    fn plan_call(&self, call: Value<'m>, calls: &mut Calls<'m>) {
+        if call.is_musttail() {
+            calls.replacing.push(call);
+        } else if call.call_attribute(At::Function, self.kinds.noreturn).is_some() {
+            calls.ending.push(call);
+        } else {
+            calls.returning.push(call);
+            if call
+                .call_attribute(At::Function, self.kinds.returns_twice)
+                .is_some()
+            {
+                calls.twice.push(call);
+            }
+        }
+    }
+
+    /// Whether an access needs no check.
+    fn needs_none(&mut self, at: Value<'m>, access: Access<'m>) -> bool {
+        if access.extent == Extent::Bytes(0) {
+            return true;
+        }
+        // LLVM's word for memory that never changes while it can be read: tables of virtual functions and the like.
+        if !access.write && at.metadata(self.kinds.invariant_load).is_some() {
+            return true;
+        }
+        self.private.is_private(access.pointer, access.write)
+    }
+
+    /// Puts the builder behind the locals of the entry block. All locals must be there: in another block than the first,
+    /// where inlined tests would leave them, they would be allocated at run time.
+    fn to_entry(&self, entry: Block<'m>) {
+        let mut instructions = entry.instructions();
+        let first = instructions.find(|at| at.opcode() != Some(Opcode::LLVMAlloca));
+        self.builder
+            .before(first.expect("a block ends with an instruction that is no alloca"));
+        for at in instructions {
+            if at.opcode() == Some(Opcode::LLVMAlloca) && at.operand(0).constant_integer().is_some() {
+                self.builder.take_here(at);
+            }
+        }
+        self.builder.without_line();
+    }
+
+    /// Puts in the check of an access.
+    fn check(&mut self, access: Access<'m>, thread: Value<'m>, keeping: Keeping) {
+        let Access {
+            pointer,
+            extent,
+            alignment,
+            write,
+            place,
+        } = access;
+        match extent {
+            Extent::Bytes(bytes) => match shape(bytes, alignment, place) {
+                Some(shape) => self.call(shape, write, keeping, &[pointer, thread]),
+                None => {
+                    let len = self.ir.number(bytes);
+                    self.call(Shape::Range, write, keeping, &[pointer, len, thread]);
+                }
+            },
+            Extent::Length(len) => {
+                let len = self.builder.widen(len);
+                self.call(Shape::Range, write, keeping, &[pointer, len, thread]);
+            }
+            Extent::Lanes { element, mask, limit } => {
+                for lane in 0..lanes(mask) {
+                    let pointer = self.builder.offset(pointer, u64::from(lane) * element);
+                    self.check_lane(lane, pointer, (element, mask, limit), write, thread, keeping);
+                }
+            }
+            Extent::Scattered { element, mask, limit } => {
+                for lane in 0..lanes(mask) {
+                    let pointer = self.builder.element(pointer, lane);
+                    self.check_lane(lane, pointer, (element, mask, limit), write, thread, keeping);
+                }
+            }
+            Extent::Packed { element, mask } => {
+                let bits = self.ir.integer(lanes(mask));
+                let (count, ty) = self.ir.intrinsic("llvm.ctpop", &[bits]);
+                let mask = self.builder.reinterpret(mask, bits);
+                let count = self.builder.call(count, ty, &[mask]);
+                let count = self.builder.widen(count);
+                let len = self.builder.multiply(count, self.ir.number(element));
+                self.call(Shape::Range, write, keeping, &[pointer, len, thread]);
+            }
+        }
+    }
+
+    /// Puts in the check of one element of a vector, made if the mask has it and it is below the limit.
+    fn check_lane(
+        &mut self,
+        lane: u32,
+        pointer: Value<'m>,
+        (element, mask, limit): (u64, Value<'m>, Option<Value<'m>>),
+        write: bool,
+        thread: Value<'m>,
+        keeping: Keeping,
+    ) {
+        let builder = &self.builder;
+        let mut active = builder.element(mask, lane);
+        if let Some(limit) = limit {
+            active = builder.and(active, builder.below(self.ir.small(lane), limit));
+        }
+        if active.constant_integer() != Some(0) {
+            let len = self.ir.number(element);
+            self.call(Shape::RangeIf, write, keeping, &[pointer, len, active, thread]);
+        }
+    }
+
+    fn call(&mut self, shape: Shape, write: bool, keeping: Keeping, arguments: &[Value<'m>]) {
+        let template = Template {
+            write,
+            shape,
+            leaf: keeping != Keeping::Stored,
+        };
+        self.used.insert(template);
+        self.builder
+            .call(template.declare(self.ir), template.ty(self.ir), arguments);
+    }
+
+    /// Puts an atomic operation between the calls that make it one with its effect on clocks.
+    fn surround(&self, at: Value<'m>, atomic: Atomic<'m>, thread: Value<'m>, keeping: Keeping) {
+        let (ir, builder) = (self.ir, &self.builder);
+        let ty = ir.function_type(ir.void(), &[ir.pointer()]);
+        builder.before(at);
+        builder.call(ir.declare(hooks::ATOMIC_BEGIN, ty), ty, &[atomic.pointer]);
+        builder.after(at);
+        let mut what = ir.small(atomic.what.pack());
+        if let Some(failed) = atomic.failed {
+            what = builder.select(builder.member(at, 1), what, ir.small(failed.pack()));
+        }
+        let context = match keeping {
+            Keeping::Stored => context::found(builder, thread),
+            _ => context::compute(ir, builder, thread),
+        };
+        let ty = ir.function_type(ir.void(), &[ir.pointer(), ir.integer(32), ir.integer(64)]);
+        builder.call(
+            ir.declare(hooks::ATOMIC_END, ty),
+            ty,
+            &[atomic.pointer, what, context],
+        );
+    }
+}
+
+/// Elements of a mask.
+fn lanes(mask: Value<'_>) -> u32 {
+    mask.ty().vector().expect("a mask is a vector").0
+}
+
+/// The inline test for so many bytes, if there is one. `place` is where in its granule the access is, if known.
+fn shape(bytes: u64, alignment: u64, place: Option<u64>) -> Option<Shape> {
+    match bytes {
+        1 | 2 | 4 | 8 if alignment >= bytes => Some(Shape::Exact {
+            size: bytes,
+            // Always 0 for whole granules: one test for all of them.
+            offset: place.filter(|_| bytes < shadow::GRANULE),
+        }),
+        _ if bytes.is_multiple_of(shadow::GRANULE)
+            && alignment >= shadow::GRANULE
+            && bytes <= shadow::TESTED * shadow::GRANULE =>
+        {
+            Some(Shape::Granules {
+                count: bytes / shadow::GRANULE,
+                aligned: bytes == 16 && alignment >= 16,
+            })
+        }
+        _ => None,
+    }
+}

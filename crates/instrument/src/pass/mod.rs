@@ -1,0 +1,70 @@
+//! The pass: finds what to check in optimised code, and puts in checks, context values and redirected calls.
+//!
+//! Left out, each for a reason that is written where it is decided: memory that no other thread sees or changes
+//! ([`private`]), reads that a write follows at once ([`checks`]), and functions of which [`is_left_alone`] says so.
+
+mod accesses;
+mod builder;
+mod checks;
+mod context;
+mod ir;
+mod places;
+mod private;
+mod redirect;
+mod sections;
+mod templates;
+
+use crate::llvm::{Context, Machine, Module};
+use ir::{Ir, Value, attribute_kind};
+use llvm_sys::LLVMLinkage;
+use std::collections::BTreeSet;
+
+/// Before the optimiser.
+pub fn prepare(context: &Context, module: &Module<'_>, opt_level: u8) {
+    let ir = Ir::new(context, module);
+    let sanitize = attribute_kind("sanitize_thread");
+    let uwtable = attribute_kind("uwtable");
+    let optnone = attribute_kind("optnone");
+    for function in ir.functions() {
+        if function.is_declaration() {
+            continue;
+        }
+        // Asynchronous tables, the kind that is exact at every instruction.
+        ir.add(function, uwtable, 2);
+        ir.add(function, sanitize, 0);
+        ir.add_text(function, "disable-tail-calls", "true");
+        // At level 0 a compiler puts it on everything; above, the user did and wants it.
+        if opt_level == 0 {
+            function.remove(optnone);
+        }
+    }
+}
+
+/// After the optimiser. Gives the text of a module that defines the inline tests that are called now.
+pub fn run(context: &Context, module: &Module<'_>, machine: &Machine) -> String {
+    let ir = Ir::new(context, module);
+    let resolvers = ir.resolvers();
+    let mut used = BTreeSet::new();
+    let mut inserter = checks::Inserter::new(ir, machine.layout(), &mut used);
+    for function in ir.functions() {
+        if !is_left_alone(function) && !resolvers.contains(&function) {
+            inserter.instrument(function);
+        }
+    }
+    templates::module(&ir.head(), used.into_iter())
+}
+
+/// After the inline tests are in place.
+pub fn finish(context: &Context, module: &Module<'_>) {
+    sections::split(Ir::new(context, module));
+}
+
+/// Whether a function is not to be touched.
+fn is_left_alone(function: Value<'_>) -> bool {
+    // Its code comes from another module.
+    function.is_declaration() || function.linkage() == LLVMLinkage::LLVMAvailableExternallyLinkage
+        // All of it is assembly.
+        || function.has(attribute_kind("naked"))
+        // The user's wish.
+        || function.has(attribute_kind("disable_sanitizer_instrumentation"))
+}

@@ -1,0 +1,83 @@
+//! Calls of functions that the runtime checks go to the runtime's functions of the same types.
+
+use super::ir::{Ir, Type, Value};
+use deadheat_abi::hooks::{PREFIX, REDIRECTED};
+use llvm_sys::LLVMTypeKind;
+
+/// The functions of [`REDIRECTED`] and their types: what they return, then what they take. `p` is a pointer, `s` a size,
+/// `d` an int, `b` a truth value, `v` nothing. A function of the same name with other types is another function.
+const TYPES: &[(&str, &[&str])] = &[
+    ("ppp", &["strcpy", "stpcpy", "strcat", "strstr"]),
+    ("ppps", &["memcpy", "memmove", "mempcpy", "strncpy", "strncat"]),
+    ("ppds", &["memset", "memchr", "memrchr"]),
+    ("dpps", &["memcmp", "bcmp", "strncmp", "strncasecmp"]),
+    ("dpp", &["strcmp", "strcasecmp"]),
+    ("sp", &["strlen"]),
+    ("sps", &["strnlen"]),
+    ("ppd", &["strchr", "strchrnul", "strrchr"]),
+    ("pp", &["strdup"]),
+    ("pps", &["strndup", "realloc"]),
+    ("ppss", &["reallocarray"]),
+    ("vp", &["free", "_ZdlPv", "_ZdaPv"]),
+    (
+        "vps",
+        &[
+            "_ZdlPvm",
+            "_ZdaPvm",
+            "_ZdlPvSt11align_val_t",
+            "_ZdaPvSt11align_val_t",
+        ],
+    ),
+    ("vpss", &["_ZdlPvmSt11align_val_t", "_ZdaPvmSt11align_val_t"]),
+    ("vpp", &["_ZdlPvRKSt9nothrow_t", "_ZdaPvRKSt9nothrow_t"]),
+    ("vsppd", &["__atomic_load", "__atomic_store"]),
+    ("vspppd", &["__atomic_exchange"]),
+    ("bspppdd", &["__atomic_compare_exchange"]),
+];
+
+/// Redirects a call if its function is one of those.
+pub fn redirect<'m>(ir: Ir<'m>, call: Value<'m>) {
+    let callee = call.callee();
+    if !callee.is_function() || !callee.is_declaration() || !REDIRECTED.contains(&callee.name()) {
+        return;
+    }
+    let ty = call.called_type();
+    if ty == callee.function_type() && fits(ty, callee.name()) {
+        call.set_callee(ir.declare(&format!("{PREFIX}{}", callee.name()), ty));
+    }
+}
+
+/// Whether the function of this name has this type.
+fn fits(ty: Type<'_>, name: &str) -> bool {
+    let Some((returns, parameters, false)) = ty.function() else {
+        return false;
+    };
+    let expected = TYPES.iter().find(|row| row.1.contains(&name)).map(|row| row.0);
+    expected.is_some_and(|expected| {
+        expected.len() == parameters.len() + 1
+            && std::iter::once(returns)
+                .chain(parameters)
+                .zip(expected.chars())
+                .all(|(ty, letter)| match letter {
+                    'v' => ty.kind() == LLVMTypeKind::LLVMVoidTypeKind,
+                    'p' => ty.is_plain_pointer(),
+                    's' => ty.integer_bits() == Some(64),
+                    'd' => ty.integer_bits() == Some(32),
+                    _ => matches!(ty.integer_bits(), Some(1 | 8)),
+                })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_redirected_function_has_a_type_and_no_other_has() {
+        let mut typed: Vec<&str> = TYPES.iter().flat_map(|row| row.1).copied().collect();
+        let mut names = REDIRECTED.to_vec();
+        typed.sort_unstable();
+        names.sort_unstable();
+        assert_eq!(typed, names);
+    }
+}

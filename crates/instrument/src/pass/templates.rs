@@ -1,0 +1,228 @@
+//! The inline tests of [`deadheat_abi::shadow`], as functions in LLVM's text form.
+//!
+//! The pass only puts calls of these functions into the code. A module that defines the ones it used is then linked to
+//! it, and LLVM's own inliner puts them in place: it splits blocks, mends phis and keeps source lines right. A test has no
+//! source lines of its own, so that all of it, the call of the hook above all, has the line of the access.
+
+use super::ir::{Ir, Type, Value};
+use deadheat_abi::{hooks, shadow, tls};
+use std::fmt::Write;
+
+/// What kind of test.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Shape {
+    /// 1, 2, 4 or 8 bytes, aligned to their size; where they are in their granule, if that is known.
+    Exact { size: u64, offset: Option<u64> },
+    /// Whole granules, up to [`shadow::TESTED`] of them; `aligned` if two, and their address is a multiple of 16.
+    Granules { count: u64, aligned: bool },
+    /// Any bytes; asks the runtime, unless nothing needs to be checked now.
+    Range,
+    /// The same if a condition holds.
+    RangeIf,
+}
+
+/// An inline test.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Template {
+    /// A write or a read.
+    pub write: bool,
+    /// What of.
+    pub shape: Shape,
+    /// In a function that does not store its context value: it is computed where it is needed.
+    pub leaf: bool,
+}
+
+impl Template {
+    /// The function's name.
+    pub fn name(self) -> String {
+        let access = if self.write { "write" } else { "read" };
+        let shape = match self.shape {
+            Shape::Exact { size, offset: None } => format!("{size}"),
+            Shape::Exact {
+                size,
+                offset: Some(offset),
+            } => format!("{size}.at{offset}"),
+            Shape::Granules {
+                count,
+                aligned: false,
+            } => format!("{count}x8"),
+            Shape::Granules { count, aligned: true } => format!("{count}x8.aligned"),
+            Shape::Range => "range".into(),
+            Shape::RangeIf => "range.if".into(),
+        };
+        let leaf = if self.leaf { ".leaf" } else { "" };
+        format!("{}inline.{access}.{shape}{leaf}", hooks::PREFIX)
+    }
+
+    /// The function's type: address, length where it is not fixed, condition if there is one, and the thread's variable.
+    pub fn ty<'m>(self, ir: Ir<'m>) -> Type<'m> {
+        let pointer = ir.pointer();
+        let parameters: &[Type<'m>] = match self.shape {
+            Shape::Exact { .. } | Shape::Granules { .. } => &[pointer, pointer],
+            Shape::Range => &[pointer, ir.integer(64), pointer],
+            Shape::RangeIf => &[pointer, ir.integer(64), ir.integer(1), pointer],
+        };
+        ir.function_type(ir.void(), parameters)
+    }
+
+    /// The function as it is called; its definition comes later.
+    pub fn declare(self, ir: Ir<'_>) -> Value<'_> {
+        ir.declare(&self.name(), self.ty(ir))
+    }
+
+    /// The runtime's function behind it, and what stands for the length if it has a parameter for one.
+    fn hook(self) -> (&'static str, Option<String>) {
+        let exact = match self.shape {
+            Shape::Exact { size, .. } => Some(size),
+            Shape::Granules { count, aligned: true } => Some(count * shadow::GRANULE),
+            _ => None,
+        };
+        let table = if self.write { hooks::WRITE } else { hooks::READ };
+        if let Some(&(_, name)) = table.iter().find(|row| Some(u64::from(row.0)) == exact) {
+            return (name, None);
+        }
+        let name = if self.write {
+            hooks::WRITE_RANGE
+        } else {
+            hooks::READ_RANGE
+        };
+        let len = match self.shape {
+            Shape::Exact { size, .. } => size.to_string(),
+            Shape::Granules { count, .. } => (count * shadow::GRANULE).to_string(),
+            Shape::Range | Shape::RangeIf => "%len".into(),
+        };
+        (name, Some(len))
+    }
+
+    /// The function's definition.
+    fn define(self, text: &mut String) -> std::fmt::Result {
+        let parameters = match self.shape {
+            Shape::Exact { .. } | Shape::Granules { .. } => "ptr %addr, ptr %tls",
+            Shape::Range => "ptr %addr, i64 %len, ptr %tls",
+            Shape::RangeIf => "ptr %addr, i64 %len, i1 %active, ptr %tls",
+        };
+        let name = self.name();
+        writeln!(
+            text,
+            "define linkonce_odr hidden void @{name}({parameters}) alwaysinline mustprogress nounwind {{"
+        )?;
+        match self.shape {
+            Shape::Exact { size, offset } => {
+                let turned = offset.is_none() && size < shadow::GRANULE;
+                self.test(text, 1, ((1 << size) - 1) << offset.unwrap_or(0), turned)?;
+            }
+            Shape::Granules { count, .. } => self.test(text, count, 0xff, false)?,
+            Shape::Range => {
+                writeln!(text, "  %epoch = load i64, ptr %tls, align 8")?;
+                writeln!(text, "  %need = icmp ne i64 %epoch, 0")?;
+                writeln!(text, "  br i1 %need, label %call, label %done")?;
+            }
+            Shape::RangeIf => {
+                writeln!(text, "  %epoch = load i64, ptr %tls, align 8")?;
+                writeln!(text, "  %checked = icmp ne i64 %epoch, 0")?;
+                writeln!(text, "  %need = and i1 %checked, %active")?;
+                writeln!(text, "  br i1 %need, label %call, label %done")?;
+            }
+        }
+        writeln!(text, "call:")?;
+        writeln!(
+            text,
+            "  %context.at = getelementptr i8, ptr %tls, i64 {}",
+            tls::CONTEXT
+        )?;
+        if self.leaf {
+            writeln!(text, "  %caller = load i64, ptr %context.at, align 8")?;
+            writeln!(text, "  %return = call ptr @llvm.returnaddress(i32 0)")?;
+            writeln!(text, "  %return.number = ptrtoint ptr %return to i64")?;
+            writeln!(text, "  %mixed = xor i64 %caller, %return.number")?;
+            writeln!(
+                text,
+                "  %context = mul i64 %mixed, {}",
+                tls::CONTEXT_FACTOR as i64
+            )?;
+        } else {
+            writeln!(text, "  %context = load i64, ptr %context.at, align 8")?;
+        }
+        let (hook, len) = self.hook();
+        let len = len.map(|len| format!("i64 {len}, ")).unwrap_or_default();
+        writeln!(
+            text,
+            "  call preserve_mostcc void @{hook}(ptr %addr, {len}i64 %context)"
+        )?;
+        writeln!(text, "  br label %done\ndone:\n  ret void\n}}")
+    }
+
+    /// The test of `bytes` in the words of `count` cells. If `turned`, `bytes` are seen from where the access begins.
+    fn test(self, text: &mut String, count: u64, bytes: u64, turned: bool) -> std::fmt::Result {
+        let word = if self.write {
+            shadow::WRITE_WORD
+        } else {
+            shadow::READ_WORD
+        };
+        writeln!(text, "  %address = ptrtoint ptr %addr to i64")?;
+        writeln!(text, "  %mask.at = getelementptr i8, ptr %tls, i64 {}", tls::MASK)?;
+        writeln!(text, "  %mask = load i64, ptr %mask.at, align 8")?;
+        writeln!(text, "  %base.at = getelementptr i8, ptr %tls, i64 {}", tls::BASE)?;
+        writeln!(text, "  %base = load ptr, ptr %base.at, align 8")?;
+        writeln!(
+            text,
+            "  %epoch.at = getelementptr i8, ptr %tls, i64 {}",
+            tls::EPOCH
+        )?;
+        writeln!(text, "  %epoch = load i64, ptr %epoch.at, align 8")?;
+        writeln!(text, "  %granule = and i64 %address, %mask")?;
+        writeln!(text, "  %distance = shl i64 %granule, 1")?;
+        writeln!(text, "  %cell = getelementptr i8, ptr %base, i64 %distance")?;
+        for i in 0..count {
+            let at = i * shadow::CELL + word;
+            writeln!(text, "  %word{i}.at = getelementptr i8, ptr %cell, i64 {at}")?;
+            writeln!(text, "  %word{i} = load i64, ptr %word{i}.at, align 8")?;
+            writeln!(text, "  %differs{i} = xor i64 %word{i}, %epoch")?;
+            match i {
+                0 => writeln!(text, "  %all0 = or i64 %differs0, 0")?,
+                _ => writeln!(text, "  %all{i} = or i64 %all{}, %differs{i}", i - 1)?,
+            }
+        }
+        let last = count - 1;
+        let bits = (shadow::EPOCH | bytes) as i64;
+        if turned {
+            // The processor turns a byte by the low three bits of the count: by where the access is in its granule.
+            // LLVM knows the instruction, but not that the rest of the word may stay where it is.
+            writeln!(
+                text,
+                "  %turned = call i64 asm \"rorb %cl, ${{0:b}}\", \"=q,0,{{cx}},~{{flags}}\"(i64 %all{last}, i64 %address)"
+            )?;
+            writeln!(text, "  %new = and i64 %turned, {bits}")?;
+        } else {
+            writeln!(text, "  %new = and i64 %all{last}, {bits}")?;
+        }
+        writeln!(text, "  %need = icmp ne i64 %new, 0")?;
+        writeln!(text, "  br i1 %need, label %call, label %done, !prof !0")
+    }
+}
+
+/// A module that defines the tests used. `head` has the data layout and the target.
+pub fn module(head: &str, used: impl Iterator<Item = Template>) -> String {
+    let mut text = format!("{head}\ndeclare ptr @llvm.returnaddress(i32)\n");
+    for (read, write) in hooks::READ.iter().zip(&hooks::WRITE) {
+        for hook in [read.1, write.1] {
+            let _ = writeln!(
+                text,
+                "declare preserve_mostcc void @{hook}(ptr, i64) cold nounwind"
+            );
+        }
+    }
+    for hook in [hooks::READ_RANGE, hooks::WRITE_RANGE] {
+        let _ = writeln!(
+            text,
+            "declare preserve_mostcc void @{hook}(ptr, i64, i64) nounwind"
+        );
+    }
+    for template in used {
+        template
+            .define(&mut text)
+            .expect("a string takes all that is written");
+    }
+    text.push_str("!0 = !{!\"branch_weights\", i32 1, i32 100000}\n");
+    text
+}

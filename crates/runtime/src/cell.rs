@@ -1,0 +1,244 @@
+//! The shadow cell of a granule: FastTrack's state in two words, changed lock-free.
+//!
+//! Layout in `abi::shadow`. A *packed* cell holds one write and one read: an epoch, a place, and the bytes they touched;
+//! for each byte it means what a `fasttrack::Location` with that write and that read means. Whatever does not fit (reads
+//! that are not ordered, atomics, bytes with different histories) is in a side state ([`crate::side`]), on which
+//! FastTrack itself runs.
+//!
+//! Two words change together by `cmpxchg16b`, so a cell never shows a state that no order of accesses could have made.
+
+use crate::places::Place;
+use crate::side;
+use crate::thread::Thread;
+use deadheat_abi::shadow::{EPOCH, PLACE_BITS, PLACE_SHIFT, SIDE, SLOT_SHIFT, TIME_BITS, TIME_SHIFT};
+use deadheat_event::{AccessKind, Prior, SiteId, Slot};
+use std::arch::asm;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A cell.
+#[repr(C, align(16))]
+#[derive(Default)]
+pub struct Cell {
+    /// The last write, or where the state is.
+    pub write: AtomicU64,
+    /// The last read.
+    pub read: AtomicU64,
+}
+
+const _: () = assert!(size_of::<Cell>() as u64 == deadheat_abi::shadow::CELL);
+
+/// The smallest word that is no write but says where the state is.
+pub const FIRST_SIDE: u64 = (SIDE as u64) << SLOT_SHIFT;
+
+/// A race: with what, on which bytes of the granule.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    /// The granule's bytes.
+    pub mask: u8,
+    /// The earlier access.
+    pub prior: Prior,
+}
+
+impl Cell {
+    /// Changes both words if they are as expected.
+    #[inline(always)]
+    pub fn change(&self, old: (u64, u64), new: (u64, u64)) -> bool {
+        let (low, high);
+        // SAFETY: the cell is 16 bytes and so aligned. rbx cannot be named as an operand, so it is borrowed.
+        unsafe {
+            asm!(
+                "xchg rbx, rsi",
+                "lock cmpxchg16b [rdi]",
+                "mov rbx, rsi",
+                in("rdi") std::ptr::from_ref(self),
+                inout("rsi") new.0 => _,
+                in("rcx") new.1,
+                inout("rax") old.0 => low,
+                inout("rdx") old.1 => high,
+                options(nostack),
+            );
+        }
+        (low, high) == old
+    }
+
+    /// Both words, each at its own moment: [`Cell::change`] says whether they belonged together.
+    #[inline(always)]
+    pub fn load(&self) -> (u64, u64) {
+        let read = self.read.load(Ordering::Acquire);
+        (self.write.load(Ordering::Acquire), read)
+    }
+}
+
+/// The bytes that a word is about.
+#[inline(always)]
+pub fn bytes(word: u64) -> u8 {
+    if word == 0 { 0 } else { !word as u8 }
+}
+
+/// Slot and time of a word.
+#[inline(always)]
+pub fn epoch(word: u64) -> (Slot, u64) {
+    let time = word >> TIME_SHIFT & ((1 << TIME_BITS) - 1);
+    (Slot((word >> SLOT_SHIFT) as u32), time)
+}
+
+/// The place of a word.
+#[inline(always)]
+pub fn place(word: u64) -> Place {
+    Place((word >> PLACE_SHIFT) as u32 & ((1 << PLACE_BITS) - 1))
+}
+
+/// A word of an access to some bytes.
+#[inline(always)]
+pub fn word(epoch: u64, place: Place, bytes: u8) -> u64 {
+    epoch & EPOCH | u64::from(place.0) << PLACE_SHIFT | u64::from(!bytes)
+}
+
+#[inline(always)]
+fn knows(t: &Thread, word: u64) -> bool {
+    let (slot, time) = epoch(word);
+    t.hb.get(slot) >= time
+}
+
+/// A plain access by `t` to the bytes `mask` (neighbours, at least one) of the cell's granule. Races go to `found`.
+#[inline(always)]
+pub fn access<const WRITE: bool>(t: &mut Thread, cell: &Cell, mask: u8, at: Place, found: &mut Vec<Found>) {
+    loop {
+        let old = cell.load();
+        if old.0 >= FIRST_SIDE {
+            if side::access(t, cell, old.0, mask, kind(WRITE), false, at, found) {
+                return;
+            }
+            continue;
+        }
+        let (write, read) = old;
+        let (written, seen) = (bytes(write), bytes(read));
+        let own_write = (write ^ t.epoch) & EPOCH == 0;
+        // What this thread did to these bytes in this epoch is on record, a read behind its write too.
+        let mut new = mask;
+        if own_write {
+            new &= !written;
+        }
+        let own_read = (read ^ t.epoch) & EPOCH == 0;
+        if !WRITE && own_read {
+            new &= !seen;
+        }
+        if new == 0 {
+            return;
+        }
+        let with_write = unordered(t, write, written & new);
+        let (change, with_read) = if WRITE {
+            let with_read = unordered(t, read, seen & new);
+            let after = match written & !new {
+                0 => Some(word(t.epoch, at, new)),
+                _ if own_write => Some(add(t, write, at, new)),
+                _ => None,
+            };
+            let rest = if seen & !new == 0 {
+                0
+            } else {
+                read | u64::from(new)
+            };
+            (after.map(|after| (after, rest)), with_read)
+        } else {
+            let after = if own_read && read != 0 {
+                Some(add(t, read, at, new))
+            } else if seen & !new != 0 || unordered(t, read, seen & new) != 0 {
+                None
+            } else {
+                Some(word(t.epoch, at, new))
+            };
+            (after.map(|after| (write, after)), 0)
+        };
+        let Some(change) = change else {
+            if side::make(t, cell, old, mask, kind(WRITE), false, at, found) {
+                return;
+            }
+            continue;
+        };
+        if cell.change(old, change) {
+            if with_write | with_read != 0 {
+                tell(write, with_write, AccessKind::Write, found);
+                // One race for each byte, as FastTrack has it.
+                tell(read, with_read & !with_write, AccessKind::Read, found);
+            }
+            return;
+        }
+    }
+}
+
+#[inline(always)]
+fn kind(write: bool) -> AccessKind {
+    if write {
+        AccessKind::Write
+    } else {
+        AccessKind::Read
+    }
+}
+
+/// Those of `bytes` that the access of `word` races on, all or none.
+#[inline(always)]
+fn unordered(t: &Thread, word: u64, bytes: u8) -> u8 {
+    if bytes != 0 && !knows(t, word) { bytes } else { 0 }
+}
+
+/// A word of this epoch with more bytes.
+#[inline(always)]
+fn add(t: &mut Thread, old: u64, at: Place, new: u8) -> u64 {
+    let all = bytes(old) | new;
+    let both = if place(old) == at {
+        at
+    } else {
+        t.places.with(place(old), at, new)
+    };
+    word(old, both, all)
+}
+
+/// Names the access of `word` as the earlier side of a race on `racing`, place by place.
+#[cold]
+fn tell(word: u64, mut racing: u8, kind: AccessKind, found: &mut Vec<Found>) {
+    let (slot, timestamp) = epoch(word);
+    while racing != 0 {
+        let at = place(word).at_byte(racing.trailing_zeros());
+        let mask = (0..8)
+            .filter(|byte| racing >> byte & 1 == 1 && place(word).at_byte(*byte) == at)
+            .fold(0u8, |mask, byte| mask | 1 << byte);
+        racing &= !mask;
+        let prior = Prior {
+            slot,
+            timestamp,
+            kind,
+            atomic: false,
+            site: SiteId(at.0),
+        };
+        found.push(Found { mask, prior });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_words_change_together_or_not_at_all() {
+        let cell = Cell::default();
+        assert!(cell.change((0, 0), (1, 2)));
+        assert_eq!(cell.load(), (1, 2));
+        assert!(!cell.change((1, 3), (5, 5)));
+        assert!(!cell.change((0, 2), (5, 5)));
+        assert_eq!(cell.load(), (1, 2));
+    }
+
+    #[test]
+    fn words_keep_their_parts_apart() {
+        let word = word(
+            (0x3ffe << SLOT_SHIFT) | (0xfffff << TIME_SHIFT),
+            Place(0x3f_ffff),
+            0x0f,
+        );
+        assert_eq!(epoch(word), (Slot(0x3ffe), 0xfffff));
+        assert_eq!(place(word), Place(0x3f_ffff));
+        assert_eq!(bytes(word), 0x0f);
+        assert!(word < FIRST_SIDE);
+    }
+}

@@ -1,0 +1,146 @@
+//! Checks of accesses: from an address and a length to cells and races.
+
+use crate::cell::{self, Found};
+use crate::places::Place;
+use crate::races::Present;
+use crate::thread::Thread;
+use crate::{races, shadow, side, sync};
+use deadheat_abi::atomics::{Kind, What};
+use deadheat_event::AccessKind;
+
+/// What an access does, as a report names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Does {
+    /// Reads.
+    Read,
+    /// Writes.
+    Write,
+    /// Gives memory back, which counts as a write.
+    Free,
+}
+
+impl Does {
+    /// As the reporter knows it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Does::Read => "read",
+            Does::Write => "write",
+            Does::Free => "free",
+        }
+    }
+}
+
+/// The granule's bytes from `addr` on, at most `len`: as a mask, and how many.
+#[inline(always)]
+fn first_bytes(addr: usize, len: usize) -> (u8, usize) {
+    let offset = addr % 8;
+    let count = len.min(8 - offset);
+    ((((1u16 << count) - 1) << offset) as u8, count)
+}
+
+/// A plain access within one granule.
+#[inline(always)]
+pub fn granule<const WRITE: bool>(t: &mut Thread, addr: usize, mask: u8, context: u64, pc: usize) {
+    let place = t.place(context, pc, false);
+    let mut found = Vec::new();
+    cell::access::<WRITE>(t, shadow::cell(addr), mask, place, &mut found);
+    if !found.is_empty() {
+        let present = Present {
+            addr,
+            size: mask.count_ones() as usize,
+            does: if WRITE { Does::Write } else { Does::Read },
+            atomic: false,
+            place,
+        };
+        races::report(t, addr, present, &found);
+    }
+}
+
+/// A plain access to any bytes.
+#[inline]
+pub fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, place: Place, does: Does) {
+    let mut found = Vec::new();
+    let (mut at, mut left) = (addr, len);
+    while left > 0 {
+        let (mask, count) = first_bytes(at, left);
+        cell::access::<WRITE>(t, shadow::cell(at), mask, place, &mut found);
+        if !found.is_empty() {
+            let present = Present {
+                addr,
+                size: len,
+                does,
+                atomic: false,
+                place,
+            };
+            races::report(t, at, present, &found);
+            found.clear();
+        }
+        at += count;
+        left -= count;
+    }
+}
+
+/// A read of `len` bytes by the function that called last, at `pc`.
+pub fn read(t: &mut Thread, addr: usize, len: usize, pc: usize) {
+    if t.checks() && len > 0 {
+        let place = t.place(t.context(), pc, false);
+        range::<false>(t, addr, len, place, Does::Read);
+    }
+}
+
+/// A write of `len` bytes by the function that called last, at `pc`.
+pub fn write(t: &mut Thread, addr: usize, len: usize, pc: usize) {
+    if t.checks() && len > 0 {
+        let place = t.place(t.context(), pc, false);
+        range::<true>(t, addr, len, place, Does::Write);
+    }
+}
+
+/// Memory is given back at `pc`: a write of all of it. Of large blocks only what was ever touched is checked, and marked.
+pub fn free(t: &mut Thread, addr: usize, len: usize, pc: usize) {
+    if t.checks() && len > 0 {
+        let place = t.place(t.context(), pc, true);
+        shadow::touched(addr, len, |addr, len| {
+            range::<true>(t, addr, len, place, Does::Free);
+        });
+    }
+}
+
+/// An atomic operation that `op` does, called by the function that called last, at `pc`.
+pub fn atomic(t: &mut Thread, addr: usize, what: What, pc: usize, op: impl FnOnce()) {
+    sync::begin_atomic(t, addr);
+    op();
+    let context = t.context();
+    sync::end_atomic(t, addr, what, |t| atomic_access(t, addr, what, context, pc));
+}
+
+/// The access of an atomic operation.
+pub fn atomic_access(t: &mut Thread, addr: usize, what: What, context: u64, pc: usize) {
+    if !t.checks() {
+        return;
+    }
+    let place = t.place(context, pc, false);
+    let (kind, does) = match what.kind {
+        Kind::Load => (AccessKind::Read, Does::Read),
+        Kind::Store | Kind::Update => (AccessKind::Write, Does::Write),
+    };
+    let mut found: Vec<Found> = Vec::new();
+    let (mut at, mut left) = (addr, usize::from(what.size));
+    while left > 0 {
+        let (mask, count) = first_bytes(at, left);
+        side::atomic(t, shadow::cell(at), mask, kind, place, &mut found);
+        if !found.is_empty() {
+            let present = Present {
+                addr,
+                size: what.size.into(),
+                does,
+                atomic: true,
+                place,
+            };
+            races::report(t, at, present, &found);
+            found.clear();
+        }
+        at += count;
+        left -= count;
+    }
+}

@@ -1,0 +1,62 @@
+//! The end of the process: what was found is told to the end, and decides the exit status.
+
+use crate::channel::{self, Ended, Lines};
+use crate::spin::Spin;
+use crate::{log, places, races, side, thread};
+
+/// Exit status of a run with races, unless an option says otherwise.
+const RACES: i32 = 66;
+
+static DECIDED: Spin<Option<i32>> = Spin::new(None);
+
+/// The process is about to end with `status`: tells the counts, waits for the reporter, and gives the status to use.
+/// Later calls get the same answer.
+pub fn finish(status: i32) -> i32 {
+    thread::shut(|| {
+        let mut decided = DECIDED.lock();
+        *decided.get_or_insert_with(|| decide(status, |lines| lines.line(format_args!("exit\t{status}"))))
+    })
+}
+
+/// The process is about to be killed by `signal`.
+pub fn killed(signal: i32) {
+    thread::shut(|| {
+        let mut decided = DECIDED.lock();
+        decided.get_or_insert_with(|| {
+            decide(128 + signal, |lines| {
+                lines.line(format_args!("exit\tsignal {signal}"));
+            })
+        });
+    });
+}
+
+/// Ends the program now, because of a race.
+pub fn halt() -> ! {
+    log::exit_now(finish(status_of_races()))
+}
+
+fn status_of_races() -> i32 {
+    channel::options().exit_code.map_or(RACES, i32::from)
+}
+
+fn decide(status: i32, end: impl FnOnce(&mut Lines)) -> i32 {
+    let options = channel::options();
+    let found = races::count();
+    let always = options.report_fd.is_some() || options.stats;
+    let ended = channel::close_with(always, |lines| {
+        races::tell_counts(lines);
+        if options.stats {
+            lines.line(format_args!("stat\tplaces\t{}", places::count()));
+            lines.line(format_args!("stat\tside-states\t{}", side::count()));
+        }
+        end(lines);
+    });
+    match ended {
+        Ended::Printed(true) => status_of_races(),
+        Ended::Lost if found > 0 => {
+            log::tell(format_args!("{found} data race(s)"));
+            status_of_races()
+        }
+        Ended::Printed(false) | Ended::NotOurs | Ended::Lost => status,
+    }
+}

@@ -1,0 +1,160 @@
+//! What instrumented code calls: names in `abi::hooks`.
+//!
+//! The checks of plain accesses preserve all general registers but r11 (`preserve_most`): a stub saves those that the C
+//! convention lets a function change, and hands on the return address, which says where in the program the access is.
+
+use crate::checks::{self, Does};
+use crate::sync;
+use crate::thread::{Inside, Thread};
+use deadheat_abi::atomics::{Ordering, What};
+use deadheat_abi::hooks as names;
+use std::arch::naked_asm;
+
+/// Runs `f` with the thread's record if its accesses are to be checked.
+#[inline(always)]
+fn checked(f: impl FnOnce(&mut Thread)) {
+    if let Some(inside) = Inside::enter() {
+        // SAFETY: `inside` is proof that nobody else has the record.
+        let t = unsafe { &mut *inside.thread };
+        if t.checks() {
+            f(t);
+        }
+    }
+}
+
+extern "C" fn access<const WRITE: bool, const SIZE: usize>(addr: usize, context: u64, pc: usize) {
+    checked(|t| {
+        if SIZE <= 8 {
+            let mask = (((1u16 << SIZE) - 1) as u8) << (addr % 8);
+            checks::granule::<WRITE>(t, addr, mask, context, pc);
+        } else {
+            range::<WRITE>(t, addr, SIZE, context, pc);
+        }
+    });
+}
+
+extern "C" fn any<const WRITE: bool>(addr: usize, len: usize, context: u64, pc: usize) {
+    if len > 0 {
+        checked(|t| range::<WRITE>(t, addr, len, context, pc));
+    }
+}
+
+fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, context: u64, pc: usize) {
+    let does = if WRITE { Does::Write } else { Does::Read };
+    let place = t.place(context, pc, false);
+    checks::range::<WRITE>(t, addr, len, place, does);
+}
+
+/// A stub that preserves registers and passes the return address in `$pc`, the register behind the last argument.
+macro_rules! preserving {
+    ($($name:ident = $pc:literal, $body:expr;)*) => { $(
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            naked_asm!(
+                ".cfi_startproc",
+                "push rax", ".cfi_adjust_cfa_offset 8",
+                "push rcx", ".cfi_adjust_cfa_offset 8",
+                "push rdx", ".cfi_adjust_cfa_offset 8",
+                "push rsi", ".cfi_adjust_cfa_offset 8",
+                "push rdi", ".cfi_adjust_cfa_offset 8",
+                "push r8", ".cfi_adjust_cfa_offset 8",
+                "push r9", ".cfi_adjust_cfa_offset 8",
+                "push r10", ".cfi_adjust_cfa_offset 8",
+                "sub rsp, 8", ".cfi_adjust_cfa_offset 8",
+                concat!("mov ", $pc, ", [rsp + 72]"),
+                "call {body}",
+                "add rsp, 8", ".cfi_adjust_cfa_offset -8",
+                "pop r10", ".cfi_adjust_cfa_offset -8",
+                "pop r9", ".cfi_adjust_cfa_offset -8",
+                "pop r8", ".cfi_adjust_cfa_offset -8",
+                "pop rdi", ".cfi_adjust_cfa_offset -8",
+                "pop rsi", ".cfi_adjust_cfa_offset -8",
+                "pop rdx", ".cfi_adjust_cfa_offset -8",
+                "pop rcx", ".cfi_adjust_cfa_offset -8",
+                "pop rax", ".cfi_adjust_cfa_offset -8",
+                "ret",
+                ".cfi_endproc",
+                body = sym $body,
+            )
+        }
+
+        const _: () = assert!(is_hook(stringify!($name)));
+    )* };
+}
+
+preserving! {
+    __deadheat_read1 = "rdx", access::<false, 1>;
+    __deadheat_read2 = "rdx", access::<false, 2>;
+    __deadheat_read4 = "rdx", access::<false, 4>;
+    __deadheat_read8 = "rdx", access::<false, 8>;
+    __deadheat_read16 = "rdx", access::<false, 16>;
+    __deadheat_write1 = "rdx", access::<true, 1>;
+    __deadheat_write2 = "rdx", access::<true, 2>;
+    __deadheat_write4 = "rdx", access::<true, 4>;
+    __deadheat_write8 = "rdx", access::<true, 8>;
+    __deadheat_write16 = "rdx", access::<true, 16>;
+    __deadheat_read_range = "rcx", any::<false>;
+    __deadheat_write_range = "rcx", any::<true>;
+}
+
+/// Whether the contract knows the name.
+const fn is_hook(name: &str) -> bool {
+    let mut i = 0;
+    while i < names::READ.len() {
+        if same(name, names::READ[i].1) || same(name, names::WRITE[i].1) {
+            return true;
+        }
+        i += 1;
+    }
+    same(name, names::READ_RANGE) || same(name, names::WRITE_RANGE)
+}
+
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut i = 0;
+    while i < a.len() && i < b.len() && a[i] == b[i] {
+        i += 1;
+    }
+    a.len() == b.len() && i == a.len()
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __deadheat_atomic_begin(addr: usize) {
+    if let Some(inside) = Inside::enter() {
+        // SAFETY: `inside` is proof that nobody else has the record.
+        sync::begin_atomic(unsafe { &mut *inside.thread }, addr);
+    }
+}
+
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+unsafe extern "C" fn __deadheat_atomic_end(addr: usize, what: u32, context: u64) {
+    naked_asm!("mov rcx, [rsp]", "jmp {}", sym atomic_end)
+}
+
+extern "C" fn atomic_end(addr: usize, what: u32, context: u64, pc: usize) {
+    let (Some(inside), Some(what)) = (Inside::enter(), What::unpack(what)) else {
+        return;
+    };
+    // SAFETY: `inside` is proof that nobody else has the record.
+    let t = unsafe { &mut *inside.thread };
+    sync::end_atomic(t, addr, what, |t| {
+        checks::atomic_access(t, addr, what, context, pc)
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __deadheat_fence(order: u32) {
+    let (Some(inside), Some(order)) = (Inside::enter(), Ordering::from_number(order as u8)) else {
+        return;
+    };
+    // SAFETY: `inside` is proof that nobody else has the record.
+    sync::fence(unsafe { &mut *inside.thread }, sync::order(order));
+}
+
+const _: () = assert!(
+    same(names::ATOMIC_BEGIN, "__deadheat_atomic_begin")
+        && same(names::ATOMIC_END, "__deadheat_atomic_end")
+        && same(names::FENCE, "__deadheat_fence")
+);

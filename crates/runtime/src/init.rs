@@ -1,0 +1,124 @@
+//! The start: before any code of the program runs.
+
+use crate::options::Options;
+use crate::vm::errno;
+use crate::{channel, intercept, log, memory, registry, shadow, thread};
+use deadheat_abi::shadow::{ADDRESS_MASK, BASE, GRANULE, LEN};
+use std::ffi::CString;
+
+/// Addresses from here on are the kernel's.
+const KERNEL: usize = 1 << 47;
+
+#[cfg(not(test))]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static START: extern "C" fn() = start;
+
+#[cfg_attr(test, allow(dead_code))]
+extern "C" fn start() {
+    thread::shut(|| {
+        let text = std::env::var(deadheat_abi::options::VARIABLE).unwrap_or_default();
+        match Options::parse(&text) {
+            Ok(options) => channel::set_options(options),
+            Err(wrong) => {
+                // More than one line, so not by `tell`, which cuts.
+                eprintln!("deadheat: {wrong}");
+                log::exit_now(2);
+            }
+        }
+        std::panic::set_hook(Box::new(failed));
+        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        if let Err(why) = apart(&maps) {
+            again_without_randomness(why);
+        }
+        if let Err(error) = shadow::reserve() {
+            again_without_randomness(&format!(
+                "the shadow cannot be mapped: {}",
+                std::io::Error::from_raw_os_error(error)
+            ));
+        }
+        thread::start_main();
+        if let Some(stack) = maps
+            .lines()
+            .find(|line| line.ends_with("[stack]"))
+            .and_then(memory::span)
+        {
+            registry::lock().entries[0].stack = stack;
+        }
+        intercept::init();
+    });
+}
+
+/// The runtime has failed: it says so and lets everything through from here on.
+fn failed(panic: &std::panic::PanicHookInfo<'_>) {
+    thread::OFF.store(true, std::sync::atomic::Ordering::Relaxed);
+    log::tell(format_args!(
+        "internal error ({panic}), detection is off from here"
+    ));
+}
+
+/// Whether all mappings have shadows of their own, and lie outside of the shadow.
+fn apart(maps: &str) -> Result<(), &'static str> {
+    let mut masked: Vec<(usize, usize)> = Vec::new();
+    for (start, end) in maps.lines().filter_map(memory::span) {
+        if start >= KERNEL {
+            continue;
+        }
+        if start < (BASE + LEN) as usize && end > BASE as usize {
+            return Err("a mapping lies where the shadow belongs");
+        }
+        let all = ADDRESS_MASK as usize + GRANULE as usize;
+        masked.push((start % all, start % all + (end - start)));
+    }
+    masked.sort_unstable();
+    match masked.windows(2).all(|pair| pair[0].1 <= pair[1].0) {
+        true => Ok(()),
+        false => Err("two mappings would share their shadow"),
+    }
+}
+
+/// Starts the program again without address space randomisation, if it is not without already.
+fn again_without_randomness(why: &str) -> ! {
+    const ASK: usize = 0xffff_ffff;
+    // SAFETY: system calls; the strings live until `execve` has taken them or failed.
+    unsafe {
+        let now = libc::syscall(libc::SYS_personality, ASK);
+        let fixed = now | i64::from(libc::ADDR_NO_RANDOMIZE);
+        if now != fixed && libc::syscall(libc::SYS_personality, fixed) >= 0 {
+            let arguments: Vec<CString> = std::fs::read("/proc/self/cmdline")
+                .unwrap_or_default()
+                .split_inclusive(|byte| *byte == 0)
+                .filter_map(|argument| CString::from_vec_with_nul(argument.to_vec()).ok())
+                .collect();
+            let mut argv: Vec<_> = arguments.iter().map(|argument| argument.as_ptr()).collect();
+            argv.push(std::ptr::null());
+            libc::syscall(
+                libc::SYS_execve,
+                c"/proc/self/exe".as_ptr(),
+                argv.as_ptr(),
+                environ,
+            );
+        }
+        log::die(why, errno())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mappings_must_not_share_a_shadow_or_lie_in_it() {
+        let good = "00400000-00401000 r-xp 0 0 0 a\n555555554000-555555555000 r-xp 0 0 0 b\n\
+                    7ffff7fc1000-7ffff7fc3000 r-xp 0 0 0 c\nffffffffff600000-ffffffffff601000 --xp 0 0 0 [vsyscall]";
+        assert_eq!(apart(good), Ok(()));
+        let shared = "055555554000-055555556000 r-xp 0 0 0 a\n555555555000-555555557000 r-xp 0 0 0 b";
+        assert!(apart(shared).is_err());
+        let inside = "100000000000-100000001000 rw-p 0 0 0";
+        assert!(apart(inside).is_err());
+    }
+}
+
+unsafe extern "C" {
+    static environ: *const *const std::ffi::c_char;
+}

@@ -1,0 +1,51 @@
+//! `fork`: no lock of the runtime may be held by another thread at that moment, because the child has a copy of the lock
+//! but not of the thread.
+
+use super::{barrier, cxx, exception, threads};
+use crate::thread;
+use core::cell::Cell;
+
+thread_local! {
+    /// Whether [`before`] took the locks: not for a `fork` of the runtime's own.
+    static HELD: Cell<bool> = const { Cell::new(false) };
+}
+
+unsafe extern "C" fn before() {
+    let listens = thread::with(|_| ()).is_some();
+    HELD.set(listens);
+    if listens {
+        threads::hold();
+        barrier::hold();
+        cxx::hold();
+        exception::hold();
+        crate::fork::before();
+    }
+}
+
+unsafe extern "C" fn parent() {
+    if HELD.replace(false) {
+        crate::fork::parent();
+        let_go();
+    }
+}
+
+unsafe extern "C" fn child() {
+    if HELD.replace(false) {
+        thread::with(crate::fork::child);
+        let_go();
+        thread::with(|_| threads::forget_all());
+    }
+}
+
+fn let_go() {
+    exception::let_go();
+    cxx::let_go();
+    barrier::let_go();
+    threads::let_go();
+}
+
+/// Registers the handlers, before any of the program's: so ours are the last before a `fork` and the first after it.
+pub fn init() {
+    // SAFETY: the handlers live as long as the process.
+    unsafe { libc::pthread_atfork(Some(before), Some(parent), Some(child)) };
+}

@@ -1,0 +1,68 @@
+//! Functions of the C and C++ libraries that the runtime must see: what orders threads, what makes and ends them, what
+//! gives and takes memory, what ends the process.
+//!
+//! | module | functions |
+//! |---|---|
+//! | [`mod@define`] | the one way to replace a function |
+//! | `threads`, `c11` | create, join, detach, names; the same of `<threads.h>` |
+//! | `mutex`, `rwlock`, `cond`, `barrier`, `semaphore`, `once`, `stdio` | locks and the like |
+//! | `guard`, `exception`, `cxx` | what libstdc++ does out of our sight: static locals, exceptions, futures |
+//! | `alloc`, `bootstrap`, `map` | memory |
+//! | `memory_functions`, `strings`, `wide`, `delete`, `libatomic` | called by instrumented code only: their accesses are checked |
+//! | `global` | functions as the process has them, which may be the program's own |
+//! | `exit`, `at_exit`, `signals`, `fork` | ends and copies of the process |
+//!
+//! What an interceptor may order is what the standard orders, no more: an edge too many hides races.
+//! [`event`] is how all of them enter the runtime. Before initialisation, inside the runtime itself and in threads that
+//! it does not know it does nothing, and the real function is all that happens.
+
+pub mod define;
+
+mod alloc;
+mod at_exit;
+mod barrier;
+mod bootstrap;
+mod c11;
+mod cond;
+mod cxx;
+mod delete;
+mod exception;
+mod exit;
+mod fork;
+mod global;
+mod guard;
+mod libatomic;
+mod map;
+mod memory_functions;
+mod mutex;
+mod once;
+mod rwlock;
+mod semaphore;
+mod signals;
+mod stdio;
+mod strings;
+mod threads;
+mod wide;
+
+use crate::thread::{self, Thread};
+
+/// To be called once, when the core is ready, by the main thread.
+pub fn init() {
+    define::resolve_all();
+    threads::init();
+    fork::init();
+    exit::init();
+    signals::init();
+}
+
+/// Tells the runtime of something the current thread does. The program's `errno` is left as it is.
+fn event<R>(tell: impl FnOnce(&mut Thread) -> R) -> Option<R> {
+    // SAFETY: the C library's own variable of this thread.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: as above.
+    let before = unsafe { *errno };
+    let result = thread::with(tell);
+    // SAFETY: as above.
+    unsafe { *errno = before };
+    result
+}

@@ -1,0 +1,154 @@
+//! Fatal signals: what was found is told before the process dies, and it dies as it would have.
+//!
+//! Where a signal would kill the process by default, our handler stands in for the default. The program does not see it:
+//! [`sigaction`](libc::sigaction) and `signal` answer "default" for it, and when the program asks for the default it gets
+//! ours. (Rust's std installs its own handler for stack overflows only where it finds the default.)
+//!
+//! The handler runs on a stack of its own, whatever there is left of the thread's: it asks for the alternate stack, if
+//! the thread has one, only to get started. Then the default is restored, and the signal comes again: a fault by itself,
+//! when the instruction is tried again, any other by being sent again. Status and core are the same.
+
+use super::define::{interpose, real};
+use crate::tls;
+use core::cell::UnsafeCell;
+use core::ffi::{c_int, c_void};
+use core::sync::atomic::{AtomicBool, Ordering};
+use libc::{sighandler_t, siginfo_t};
+
+const FATAL: [c_int; 5] = [
+    libc::SIGSEGV,
+    libc::SIGBUS,
+    libc::SIGFPE,
+    libc::SIGILL,
+    libc::SIGABRT,
+];
+
+real! {
+    SIGACTION: fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int = c"sigaction";
+}
+
+const STACK: usize = 256 << 10;
+
+#[repr(align(64))]
+struct Stack(UnsafeCell<[u8; STACK]>);
+
+// SAFETY: used by the one thread that takes `DYING`.
+unsafe impl Sync for Stack {}
+
+static DEATHBED: Stack = Stack(UnsafeCell::new([0; STACK]));
+static DYING: AtomicBool = AtomicBool::new(false);
+
+/// Our handler as an action.
+fn ours() -> libc::sigaction {
+    // SAFETY: all zeros is an action: the default, without flags.
+    let mut action: libc::sigaction = unsafe { core::mem::zeroed() };
+    action.sa_sigaction = handler as *const () as usize;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+    action
+}
+
+fn is_ours(action: &libc::sigaction) -> bool {
+    action.sa_sigaction == handler as *const () as usize
+}
+
+/// Takes the place of the default, where that is what there is.
+pub fn init() {
+    for signal in FATAL {
+        // SAFETY: reads and writes whole actions.
+        unsafe {
+            let mut present: libc::sigaction = core::mem::zeroed();
+            let real = SIGACTION.get();
+            if real(signal, core::ptr::null(), &mut present) == 0 && present.sa_sigaction == libc::SIG_DFL {
+                real(signal, &ours(), core::ptr::null_mut());
+            }
+        }
+    }
+}
+
+extern "C" fn tell(signal: usize) {
+    super::exit::killed(signal as c_int);
+}
+
+unsafe extern "C" fn handler(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
+    // SAFETY: the thread's own variable.
+    let inside = unsafe { (*tls::get()).inside } != 0;
+    // A fault inside the runtime may have left its locks held: then the reporter only sees that the process is gone.
+    if !inside && !DYING.swap(true, Ordering::Relaxed) {
+        let top = DEATHBED.0.get() as usize + STACK;
+        // SAFETY: the stack is used by this thread alone, its top is aligned, and what is called returns.
+        unsafe {
+            core::arch::asm!(
+                "mov r12, rsp",
+                "mov rsp, rsi",
+                "call {tell}",
+                "mov rsp, r12",
+                tell = sym tell,
+                in("rdi") signal as usize,
+                in("rsi") top,
+                out("r12") _,
+                clobber_abi("C"),
+            );
+        }
+    }
+    // SAFETY: restores the default, and sends the signal again unless the kernel will: codes above 0 are its own.
+    unsafe {
+        let default: libc::sigaction = core::mem::zeroed();
+        SIGACTION.get()(signal, &default, core::ptr::null_mut());
+        if (*info).si_code <= 0 {
+            libc::syscall(libc::SYS_tgkill, libc::getpid(), libc::gettid(), signal);
+        }
+    }
+}
+
+/// What the program is told of an action: never ours.
+fn shown(action: &mut libc::sigaction) {
+    if is_ours(action) {
+        // SAFETY: all zeros is the default.
+        *action = unsafe { core::mem::zeroed() };
+    }
+}
+
+/// # Safety
+/// As for `sigaction`.
+unsafe fn act(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
+    let stand_in = ours();
+    // SAFETY: the caller's action, if there is one.
+    let wants_default = FATAL.contains(&signal)
+        && unsafe { new.as_ref() }.is_some_and(|new| new.sa_sigaction == libc::SIG_DFL);
+    let ours_again = wants_default && !DYING.load(Ordering::Relaxed);
+    let new = if ours_again { &raw const stand_in } else { new };
+    // SAFETY: the caller's arguments, or an action of ours.
+    let result = unsafe { SIGACTION.get()(signal, new, old) };
+    // SAFETY: written by the real function, if it is there.
+    if result == 0
+        && let Some(old) = unsafe { old.as_mut() }
+    {
+        shown(old);
+    }
+    result
+}
+
+interpose! {
+    fn signal[_, real](signal: c_int, new: sighandler_t) -> sighandler_t {
+        if FATAL.contains(&signal) && new == libc::SIG_DFL {
+            // SAFETY: whole actions; all zeros is the default.
+            unsafe {
+                let (new, mut old): (libc::sigaction, libc::sigaction) = (core::mem::zeroed(), core::mem::zeroed());
+                act(signal, &new, &mut old);
+                return old.sa_sigaction;
+            }
+        }
+        // SAFETY: the caller's arguments.
+        match unsafe { real(signal, new) } {
+            old if old == handler as *const () as usize => libc::SIG_DFL,
+            old => old,
+        }
+    }
+}
+
+super::define::replace! {
+    fn sigaction[_](signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
+        // SAFETY: the caller's arguments.
+        unsafe { act(signal, new, old) }
+    }
+}

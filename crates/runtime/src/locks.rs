@@ -1,0 +1,214 @@
+//! Locks held, for reports.
+//!
+//! A thread's list of held locks is named by a 64-bit hash, kept up to date as locks come and go; only when an access is
+//! recorded is the list interned as a [`LockSet`]. Equal hashes are taken for equal lists, like context values.
+
+use crate::intern::mix;
+use crate::loss::{self, Loss};
+use crate::places::{At, Place};
+use crate::spin::Spin;
+use crate::thread::Thread;
+use rustc_hash::FxHashMap;
+
+/// What kind of lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum LockKind {
+    /// A mutex.
+    Mutex,
+    /// A read-write lock, held for reading.
+    ReadLock,
+    /// A read-write lock, held for writing.
+    WriteLock,
+    /// A spin lock.
+    Spin,
+}
+
+impl LockKind {
+    /// As the reporter knows it.
+    pub fn name(self) -> &'static str {
+        match self {
+            LockKind::Mutex => "mutex",
+            LockKind::ReadLock => "rwlock-read",
+            LockKind::WriteLock => "rwlock-write",
+            LockKind::Spin => "spin",
+        }
+    }
+}
+
+/// A lock that is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lock {
+    /// Its kind.
+    pub kind: LockKind,
+    /// Where it is.
+    pub addr: usize,
+    /// Where it was taken.
+    pub place: Place,
+}
+
+impl Lock {
+    fn hash(&self) -> u64 {
+        mix(mix(self.kind as u64, self.addr as u64), self.place.0.into())
+    }
+}
+
+/// An interned set of held locks: 15 bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct LockSet(pub u16);
+
+impl LockSet {
+    /// None.
+    pub const NONE: LockSet = LockSet(0);
+    /// Not known: there were too many.
+    pub const UNKNOWN: LockSet = LockSet(0x7fff);
+
+    /// The locks of the set.
+    pub fn locks(self) -> Vec<Lock> {
+        let sets = SETS.lock();
+        usize::from(self.0)
+            .checked_sub(1)
+            .and_then(|at| sets.lists.get(at))
+            .map_or_else(Vec::new, |list| list.to_vec())
+    }
+}
+
+struct Sets {
+    by_hash: Option<FxHashMap<u64, LockSet>>,
+    lists: Vec<Box<[Lock]>>,
+}
+
+static SETS: Spin<Sets> = Spin::new(Sets {
+    by_hash: None,
+    lists: Vec::new(),
+});
+
+const RECENT: usize = 32;
+
+/// The locks a thread holds.
+pub struct Held {
+    locks: Vec<Lock>,
+    /// The sum of the locks' hashes: the order in which they were taken does not matter.
+    hash: u64,
+    /// Sets found lately, by hash.
+    recent: [(u64, LockSet); RECENT],
+}
+
+impl Held {
+    /// None.
+    pub fn new() -> Held {
+        Held {
+            locks: Vec::new(),
+            hash: 0,
+            recent: [(0, LockSet::NONE); RECENT],
+        }
+    }
+
+    /// The set of all of them.
+    #[inline]
+    pub fn set(&mut self) -> LockSet {
+        if self.hash == 0 {
+            return LockSet::NONE;
+        }
+        let (hash, set) = self.recent[self.hash as usize % RECENT];
+        if hash == self.hash { set } else { self.intern() }
+    }
+
+    #[cold]
+    fn intern(&mut self) -> LockSet {
+        let set = {
+            let mut sets = SETS.lock();
+            let next = sets.lists.len() + 1;
+            match sets.by_hash.get_or_insert_default().get(&self.hash) {
+                Some(set) => *set,
+                None if next >= usize::from(LockSet::UNKNOWN.0) => LockSet::UNKNOWN,
+                None => {
+                    let set = LockSet(next as u16);
+                    sets.by_hash.get_or_insert_default().insert(self.hash, set);
+                    sets.lists.push(self.locks.clone().into());
+                    set
+                }
+            }
+        };
+        if set == LockSet::UNKNOWN {
+            loss::tell(Loss::Locks);
+        }
+        self.recent[self.hash as usize % RECENT] = (self.hash, set);
+        set
+    }
+
+    fn add(&mut self, lock: Lock) {
+        self.hash = self.hash.wrapping_add(lock.hash());
+        self.locks.push(lock);
+    }
+
+    fn remove(&mut self, addr: usize) {
+        if let Some(at) = self.locks.iter().rposition(|lock| lock.addr == addr) {
+            let lock = self.locks.remove(at);
+            self.hash = self.hash.wrapping_sub(lock.hash());
+        }
+    }
+}
+
+impl Default for Held {
+    fn default() -> Self {
+        Held::new()
+    }
+}
+
+/// The thread has taken the lock at `addr`; `pc` is where it called.
+pub fn took(t: &mut Thread, kind: LockKind, addr: usize, pc: usize) {
+    let at = At {
+        context: t.context(),
+        pc,
+        locks: LockSet::NONE,
+        free: false,
+    };
+    let place = t.places.find(at);
+    t.held.add(Lock { kind, addr, place });
+}
+
+/// The thread is about to give back the lock at `addr`.
+pub fn gave(t: &mut Thread, addr: usize) {
+    t.held.remove(addr);
+}
+
+/// Takes the lock of the sets, before a `fork`.
+pub fn hold() {
+    SETS.hold();
+}
+
+/// Gives it back, after it.
+pub fn let_go() {
+    SETS.let_go();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_set_is_the_same_whatever_the_order_and_the_way_to_it() {
+        let lock = |addr| Lock {
+            kind: LockKind::Mutex,
+            addr,
+            place: Place(7),
+        };
+        let mut held = Held::new();
+        assert_eq!(held.set(), LockSet::NONE);
+        held.add(lock(0x10));
+        let one = held.set();
+        held.add(lock(0x20));
+        let two = held.set();
+        assert_ne!(one, two);
+        held.remove(0x20);
+        assert_eq!(held.set(), one);
+        held.remove(0x10);
+        assert_eq!(held.set(), LockSet::NONE);
+        held.add(lock(0x20));
+        held.add(lock(0x10));
+        assert_eq!(held.set(), two);
+        assert_eq!(two.locks(), [lock(0x10), lock(0x20)]);
+        held.remove(0x30);
+        assert_eq!(held.set(), two);
+    }
+}

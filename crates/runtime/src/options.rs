@@ -1,0 +1,97 @@
+//! Options of a run, as far as the runtime looks at them. Names and syntax in `abi::options`.
+//!
+//! The reporter reads the same variable; a value that only it understands is refused there.
+
+use deadheat_abi::options::{self as names, OPTIONS, VARIABLE};
+use std::fmt;
+
+/// All options.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Where the wire lines go, if the reporter runs already.
+    pub report_fd: Option<i32>,
+    /// The command to start as the reporter.
+    pub reporter: Option<String>,
+    /// End the program at the first race that counts.
+    pub halt_on_race: bool,
+    /// Tell counters at the end.
+    pub stats: bool,
+    /// Exit status of a run with races.
+    pub exit_code: Option<u8>,
+}
+
+/// What is wrong with an option.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Wrong(String);
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "{VARIABLE}: {}", self.0)?;
+        write!(f, "options are name=value, separated by colons:")?;
+        for (name, does) in OPTIONS {
+            write!(f, "\n  {name:<14}{does}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Options {
+    /// From the value of the environment variable.
+    pub fn parse(text: &str) -> Result<Options, Wrong> {
+        let mut options = Options::default();
+        for part in names::split(text) {
+            let (name, value) = part.map_err(|part| Wrong(format!("`{part}` is not name=value")))?;
+            if !names::is_known(name) {
+                return Err(Wrong(format!("there is no option `{name}`")));
+            }
+            options
+                .set(name, value)
+                .ok_or_else(|| Wrong(format!("`{name}` cannot be `{value}`")))?;
+        }
+        Ok(options)
+    }
+
+    fn set(&mut self, name: &str, value: &str) -> Option<()> {
+        match name {
+            "report_fd" => self.report_fd = Some(value.parse().ok().filter(|fd| *fd >= 0)?),
+            "reporter" => self.reporter = Some(value.to_owned()),
+            "halt_on_race" => self.halt_on_race = flag(value)?,
+            "stats" => self.stats = flag(value)?,
+            "exit_code" => self.exit_code = Some(value.parse().ok()?),
+            _ => {}
+        }
+        Some(())
+    }
+}
+
+fn flag(value: &str) -> Option<bool> {
+    match value {
+        "1" => Some(true),
+        "0" => Some(false),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_and_wrong_ones_named() {
+        let options =
+            Options::parse("report_fd=5:halt_on_race=1::color=never:reporter='a:b'").expect("all known");
+        assert_eq!(options.report_fd, Some(5));
+        assert!(options.halt_on_race && !options.stats);
+        assert_eq!(options.reporter.as_deref(), Some("a:b"));
+        for (text, said) in [
+            ("colour=never", "there is no option `colour`"),
+            ("stats", "`stats` is not name=value"),
+            ("stats=yes", "`stats` cannot be `yes`"),
+            ("report_fd=-1", "`report_fd` cannot be `-1`"),
+        ] {
+            let wrong = Options::parse(text).expect_err(text).to_string();
+            assert!(wrong.contains(said), "{wrong}");
+            assert!(wrong.contains("halt_on_race"), "lists the right ones: {wrong}");
+        }
+    }
+}

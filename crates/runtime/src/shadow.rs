@@ -1,0 +1,184 @@
+//! The shadow: where it is, and how memory comes into being again.
+//!
+//! Layout in `abi::shadow`. The whole range is reserved at the start and paid for where touched. Beside it, a counter for
+//! each page of shadow says how many of its cells have side states, so that large ranges can be given back to the kernel
+//! without looking at each cell.
+
+use crate::cell::Cell;
+use crate::side;
+use crate::vm::{self, PAGE, Table};
+use deadheat_abi::shadow::{ADDRESS_MASK, BASE, CELL, GRANULE, LEN};
+use std::sync::atomic::{AtomicU16, Ordering};
+
+/// From this many bytes of memory on, whole pages of shadow are given back instead of cleared.
+const LARGE: usize = 16 * PAGE;
+
+/// Side states in each page of shadow.
+static SIDES: Table<AtomicU16> = Table::new();
+
+const SHADOW_PAGES: usize = LEN as usize / PAGE;
+
+/// Reserves the shadow, or says why the kernel would not have it.
+pub fn reserve() -> Result<(), i32> {
+    let start = vm::reserve(BASE as usize, LEN as usize)?.expose_provenance();
+    vm::advise(start, LEN as usize, libc::MADV_DONTDUMP);
+    // A huge page of shadow is 1 MiB of memory of which often little is used.
+    vm::advise(start, LEN as usize, libc::MADV_NOHUGEPAGE);
+    Ok(())
+}
+
+/// The cell of an address.
+#[inline(always)]
+pub fn cell(addr: usize) -> &'static Cell {
+    let at = BASE + ((addr as u64 & ADDRESS_MASK) << 1);
+    // SAFETY: within the shadow, which is reserved before any thread is checked; zero bytes are a cell.
+    unsafe { &*std::ptr::with_exposed_provenance(at as usize) }
+}
+
+fn sides(cell: &Cell) -> Option<&'static AtomicU16> {
+    let at = (std::ptr::from_ref(cell).addr()).checked_sub(BASE as usize)?;
+    let page = at / PAGE;
+    // SAFETY: within the table; zero bytes are an atomic.
+    (page < SHADOW_PAGES).then(|| unsafe { &*SIDES.at(page, SHADOW_PAGES) })
+}
+
+/// A side state was made for `cell`.
+pub fn side_made(cell: &Cell) {
+    if let Some(sides) = sides(cell) {
+        sides.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The side state of `cell` is no more.
+pub fn side_gone(cell: &Cell) {
+    if let Some(sides) = sides(cell) {
+        sides.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Whether a page of shadow, by number, has side states.
+fn has_sides(page: usize) -> bool {
+    // SAFETY: as in `sides`.
+    unsafe { &*SIDES.at(page, SHADOW_PAGES) }.load(Ordering::Relaxed) != 0
+}
+
+/// Forgets everything, side states too, which are not used again.
+pub fn forget_all() {
+    vm::advise(BASE as usize, LEN as usize, libc::MADV_DONTNEED);
+    if let Some(start) = SIDES.start() {
+        vm::advise(start, SHADOW_PAGES * size_of::<AtomicU16>(), libc::MADV_DONTNEED);
+    }
+}
+
+/// Memory comes into being: what was known of it is forgotten. Granules that it only touches are cleared whole, so it is
+/// for memory that shares none with other: blocks, stacks, mappings.
+pub fn reset(addr: usize, len: usize) {
+    if len == 0 {
+        return;
+    }
+    let granule = GRANULE as usize;
+    let (mut at, end) = (addr / granule * granule, (addr + len).next_multiple_of(granule));
+    if end - at >= LARGE {
+        let per_page = PAGE * granule / CELL as usize;
+        let first = at.next_multiple_of(per_page);
+        let last = end / per_page * per_page;
+        clear(at, first);
+        reset_pages(first, last);
+        at = last;
+    }
+    clear(at, end);
+}
+
+fn clear(from: usize, to: usize) {
+    for addr in (from..to).step_by(GRANULE as usize) {
+        side::reset(cell(addr));
+    }
+}
+
+/// Gives back the shadow of whole pages, from one address of the program to another.
+fn reset_pages(from: usize, to: usize) {
+    let per_page = PAGE * GRANULE as usize / CELL as usize;
+    for addr in (from..to).step_by(per_page) {
+        let start = std::ptr::from_ref(cell(addr)).addr();
+        if has_sides((start - BASE as usize) / PAGE) {
+            clear(addr, addr + per_page);
+        }
+    }
+    // Masked addresses may wrap around within a mapping that is larger than what a mask tells apart: then in two pieces.
+    let (start, len) = (std::ptr::from_ref(cell(from)).addr(), (to - from) * 2);
+    let room = (BASE + LEN) as usize - start;
+    vm::advise(start, len.min(room), libc::MADV_DONTNEED);
+    if len > room {
+        vm::advise(BASE as usize, len - room, libc::MADV_DONTNEED);
+    }
+}
+
+/// Calls `f` for each piece of `addr..addr + len` whose shadow has ever been touched. Small ranges are one piece.
+pub fn touched(addr: usize, len: usize, mut f: impl FnMut(usize, usize)) {
+    if len < LARGE {
+        return f(addr, len);
+    }
+    let per_page = PAGE * GRANULE as usize / CELL as usize;
+    const AT_ONCE: usize = 1024;
+    let mut resident = [0u8; AT_ONCE];
+    let (mut at, end) = (addr, addr + len);
+    while at < end {
+        let page = at / per_page * per_page;
+        let pages = (end - page).div_ceil(per_page).min(AT_ONCE);
+        let start = std::ptr::from_ref(cell(page)).addr();
+        let pages = pages.min(((BASE + LEN) as usize - start) / PAGE);
+        // SAFETY: the kernel writes one byte for each page.
+        let known =
+            unsafe { libc::syscall(libc::SYS_mincore, start, pages * PAGE, resident.as_mut_ptr()) == 0 };
+        for (n, resident) in resident[..pages].iter().enumerate() {
+            let from = (page + n * per_page).max(at);
+            let to = (page + (n + 1) * per_page).min(end);
+            if !known || resident & 1 == 1 {
+                f(from, to - from);
+            }
+        }
+        at = page + pages * per_page;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_are_cleared_exactly_large_or_small() {
+        reserve_once();
+        let base = 0x7e00_1234_0000;
+        for (addr, len) in [(base, 64), (base + 8, 5 * LARGE + 24), (base + 40, LARGE)] {
+            let (before, after) = (addr - 8, (addr + len).next_multiple_of(8));
+            for granule in (before..=after).step_by(8) {
+                cell(granule).write.store(1, Ordering::Relaxed);
+            }
+            reset(addr, len);
+            for granule in (before..=after).step_by(8) {
+                let outside = granule == before || granule == after;
+                assert_eq!(cell(granule).write.load(Ordering::Relaxed), u64::from(outside));
+            }
+        }
+    }
+
+    #[test]
+    fn untouched_pieces_of_large_ranges_are_left_out() {
+        reserve_once();
+        let base = 0x7d00_0000_0000;
+        cell(base + 40 * PAGE).write.store(1, Ordering::Relaxed);
+        let mut pieces = Vec::new();
+        touched(base + 8, 100 * PAGE, |addr, len| pieces.push((addr, len)));
+        assert_eq!(pieces, [(base + 40 * PAGE, PAGE / 2)]);
+        pieces.clear();
+        touched(base + 8, 24, |addr, len| pieces.push((addr, len)));
+        assert_eq!(pieces, [(base + 8, 24)]);
+    }
+}
+
+/// Reserves the shadow for unit tests, which share one process.
+#[cfg(test)]
+pub fn reserve_once() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| reserve().expect("the shadow's place is free"));
+}

@@ -1,0 +1,201 @@
+//! Call stacks, interned as a tree: a stack is its innermost frame and the stack of its callers.
+//!
+//! A function knows its callers by a context value (`abi::tls`). The first time a value is seen the real stack is walked
+//! by its unwind tables; from then on the value stands for it. Recursion can make any number of values, so walking is
+//! bounded: after [`WHOLE`] values only the innermost [`SHORT`] callers of a new one are kept, after [`ALL`] none.
+
+use crate::intern::{Index, mix};
+use crate::loss::{self, Loss};
+use crate::vm::Table;
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// The most frames of a stack.
+pub const DEPTH: usize = 256;
+/// Frames of a shortened stack.
+const SHORT: usize = 8;
+/// How many context values get their whole stack.
+const WHOLE: u32 = 200_000;
+/// How many get one at all.
+const ALL: u32 = 1_000_000;
+
+/// A stack: 0 is empty, or not known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Stack(pub u32);
+
+const NODES: usize = 1 << 23;
+
+struct Node {
+    pc: AtomicU64,
+    callers: AtomicU32,
+}
+
+static NODE: Table<Node> = Table::new();
+static NODE_COUNT: AtomicU32 = AtomicU32::new(1);
+static NODE_INDEX: Index<24> = Index::new();
+
+const CONTEXTS: usize = 1 << 20;
+
+struct Context {
+    value: AtomicU64,
+    callers: AtomicU32,
+}
+
+static CONTEXT: Table<Context> = Table::new();
+static CONTEXT_COUNT: AtomicU32 = AtomicU32::new(1);
+static CONTEXT_INDEX: Index<21> = Index::new();
+
+const _: () = assert!(ALL < CONTEXTS as u32);
+
+fn node(id: u32) -> &'static Node {
+    // SAFETY: ids come from `push`, so they lie within the table; zero bytes are atomics.
+    unsafe { &*NODE.at(id as usize, NODES) }
+}
+
+fn context(id: u32) -> &'static Context {
+    // SAFETY: as above.
+    unsafe { &*CONTEXT.at(id as usize, CONTEXTS) }
+}
+
+impl Stack {
+    /// This stack with one more frame inside. Without room for another it is the stack as it was.
+    pub fn push(self, pc: usize) -> Stack {
+        let pc = pc as u64;
+        let same = |id| {
+            let node = node(id);
+            node.pc.load(Ordering::Relaxed) == pc && node.callers.load(Ordering::Relaxed) == self.0
+        };
+        let make = || {
+            let id = take(&NODE_COUNT, NODES as u32)?;
+            node(id).pc.store(pc, Ordering::Relaxed);
+            node(id).callers.store(self.0, Ordering::Relaxed);
+            Some(id)
+        };
+        match NODE_INDEX.find_or_add(mix(mix(0, pc), self.0.into()), same, make) {
+            Some(id) => Stack(id),
+            None => {
+                loss::tell(Loss::Stacks);
+                self
+            }
+        }
+    }
+
+    /// The frames, innermost first.
+    pub fn frames(self) -> impl Iterator<Item = u64> {
+        let mut at = self.0;
+        std::iter::from_fn(move || {
+            if at == 0 {
+                return None;
+            }
+            let node = node(at);
+            at = node.callers.load(Ordering::Relaxed);
+            Some(node.pc.load(Ordering::Relaxed))
+        })
+    }
+}
+
+/// The next id, if there are fewer than `all`.
+pub fn take(count: &AtomicU32, all: u32) -> Option<u32> {
+    count
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| {
+            (n < all).then_some(n + 1)
+        })
+        .ok()
+}
+
+/// The callers of the function whose context value is `value`, which is on the stack now at `pc`. `None` if values have
+/// run out.
+pub fn callers(value: u64, pc: usize) -> Option<Stack> {
+    let same = |id| context(id).value.load(Ordering::Relaxed) == value;
+    let hash = mix(1, value);
+    let make = || {
+        let id = take(&CONTEXT_COUNT, ALL)?;
+        let limit = if id < WHOLE {
+            DEPTH
+        } else {
+            loss::tell(Loss::Stacks);
+            SHORT
+        };
+        context(id).value.store(value, Ordering::Relaxed);
+        context(id).callers.store(walk(pc, limit).0, Ordering::Relaxed);
+        Some(id)
+    };
+    let id = CONTEXT_INDEX.find_or_add(hash, same, make)?;
+    Some(Stack(context(id).callers.load(Ordering::Relaxed)))
+}
+
+struct Walk {
+    pc: usize,
+    found: bool,
+    limit: usize,
+    len: usize,
+    frames: [usize; DEPTH],
+}
+
+unsafe extern "C" {
+    fn _Unwind_Backtrace(
+        frame: unsafe extern "C" fn(*mut c_void, *mut c_void) -> i32,
+        with: *mut c_void,
+    ) -> i32;
+    fn _Unwind_GetIP(frame: *mut c_void) -> usize;
+}
+
+const NO_REASON: i32 = 0;
+const END_OF_STACK: i32 = 5;
+
+unsafe extern "C" fn frame(frame: *mut c_void, walk: *mut c_void) -> i32 {
+    // SAFETY: `walk` is what `walk` below passed, `frame` what the unwinder did.
+    let (walk, ip) = unsafe { (&mut *walk.cast::<Walk>(), _Unwind_GetIP(frame)) };
+    if !walk.found {
+        walk.found = ip == walk.pc;
+        return NO_REASON;
+    }
+    if ip == 0 || walk.len == walk.limit {
+        return END_OF_STACK;
+    }
+    walk.frames[walk.len] = ip;
+    walk.len += 1;
+    NO_REASON
+}
+
+/// Walks the stack from the frame that is at `pc`, which is left out.
+fn walk(pc: usize, limit: usize) -> Stack {
+    let mut walk = Walk {
+        pc,
+        found: false,
+        limit,
+        len: 0,
+        frames: [0; DEPTH],
+    };
+    // SAFETY: the callback gets the pointer back while `walk` lives.
+    unsafe { _Unwind_Backtrace(frame, (&raw mut walk).cast()) };
+    walk.frames[..walk.len]
+        .iter()
+        .rev()
+        .fold(Stack::default(), |callers, pc| callers.push(*pc))
+}
+
+/// Takes all locks, before a `fork`.
+pub fn hold() {
+    CONTEXT_INDEX.hold();
+    NODE_INDEX.hold();
+}
+
+/// Gives them back, after it.
+pub fn let_go() {
+    NODE_INDEX.let_go();
+    CONTEXT_INDEX.let_go();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stack_has_its_frames_innermost_first_and_equal_ones_are_one() {
+        let stack = Stack::default().push(1).push(2).push(3);
+        assert_eq!(stack.frames().collect::<Vec<_>>(), [3, 2, 1]);
+        assert_eq!(Stack::default().push(1).push(2).push(3), stack);
+        assert_ne!(Stack::default().push(2).push(2).push(3), stack);
+    }
+}

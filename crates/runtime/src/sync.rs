@@ -1,0 +1,381 @@
+//! Happens-before on the objects of the program: locks, conditions, barriers, atomics, each known by its address.
+//!
+//! The rules are `detect::hb`'s. Objects live in a table of shards; a shard's lock is held while a thread synchronises on
+//! one of its objects, and for an atomic from before the real instruction until after the clocks have changed, so that
+//! clocks change in the order in which values do. In a serial phase nothing need be done: whoever comes later knows all
+//! of it from its creation.
+//!
+//! An atomic that never carried a release has no object: spinning on it costs no more than a look.
+
+use crate::spin::Wait;
+use crate::thread::Thread;
+use crate::tls;
+use deadheat_abi::atomics::{Kind, Ordering as AbiOrder, What};
+use deadheat_detect::hb::{self, HbSync};
+use deadheat_event::{Mode, Order, SyncId, SyncOp};
+use rustc_hash::FxHashMap;
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
+
+const SHARDS: usize = 1024;
+
+/// Part of the table. Its lock can be taken again by the thread that holds it: a signal handler may use an atomic of
+/// the shard in which the interrupted code is in the middle of another.
+#[repr(align(64))]
+struct Shard {
+    /// The holder's `tls`, or 0.
+    owner: AtomicUsize,
+    /// How often the owner has it.
+    depth: UnsafeCell<u32>,
+    objects: UnsafeCell<Option<FxHashMap<usize, HbSync>>>,
+}
+
+// SAFETY: `depth` and `objects` are touched only by the owner.
+unsafe impl Sync for Shard {}
+
+static TABLE: [Shard; SHARDS] = [const {
+    Shard {
+        owner: AtomicUsize::new(0),
+        depth: UnsafeCell::new(0),
+        objects: UnsafeCell::new(None),
+    }
+}; SHARDS];
+
+/// How many objects lie in each page of memory, and in each granule, by a hash: tells that memory which comes into being
+/// has none to be forgotten.
+static IN_PAGE: Counters<{ 1 << 16 }> = Counters([const { AtomicU16::new(0) }; 1 << 16]);
+static IN_GRANULE: Counters<{ 1 << 18 }> = Counters([const { AtomicU16::new(0) }; 1 << 18]);
+
+struct Counters<const N: usize>([AtomicU16; N]);
+
+impl<const N: usize> Counters<N> {
+    fn at(&self, number: usize) -> &AtomicU16 {
+        &self.0[(number ^ number >> 16) % N]
+    }
+
+    fn any(&self, number: usize) -> bool {
+        self.at(number).load(Ordering::Relaxed) != 0
+    }
+
+    /// A counter that was full once stays: then memory is searched in vain, no more.
+    fn add(&self, number: usize, by: i16) {
+        let _ = self
+            .at(number)
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |count| {
+                (count != u16::MAX).then(|| count.saturating_add_signed(by))
+            });
+    }
+}
+
+fn count(addr: usize, by: i16) {
+    IN_PAGE.add(addr >> 12, by);
+    IN_GRANULE.add(addr >> 3, by);
+}
+
+fn shard(addr: usize) -> &'static Shard {
+    let hash = (addr as u64 >> 2).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    &TABLE[(hash >> 54) as usize % SHARDS]
+}
+
+impl Shard {
+    /// Takes the lock. A thread that already holds another (only a signal handler does) does not wait for ever: two
+    /// such threads could wait for each other.
+    #[inline]
+    fn hold(&self, nested: bool) {
+        let me = tls::get().addr();
+        if self.owner.load(Ordering::Relaxed) != me {
+            let mut wait = Wait::default();
+            while self
+                .owner
+                .compare_exchange_weak(0, me, Ordering::Acquire, Ordering::Relaxed)
+                .is_err()
+            {
+                if wait.once() > 1 << 20 && nested {
+                    break;
+                }
+            }
+        }
+        // SAFETY: the lock is held.
+        unsafe { *self.depth.get() += 1 };
+    }
+
+    #[inline]
+    fn let_go(&self) {
+        // SAFETY: the lock is held.
+        let depth = unsafe {
+            let depth = &mut *self.depth.get();
+            *depth = depth.saturating_sub(1);
+            *depth
+        };
+        if depth == 0 {
+            self.owner.store(0, Ordering::Release);
+        }
+    }
+
+    /// Runs `f` on the objects.
+    ///
+    /// # Safety
+    /// The lock is held, and `f` does not come back here.
+    #[inline]
+    unsafe fn with<R>(&self, f: impl FnOnce(&mut FxHashMap<usize, HbSync>) -> R) -> R {
+        // SAFETY: as the caller promises.
+        f(unsafe { &mut *self.objects.get() }.get_or_insert_default())
+    }
+}
+
+/// Takes all locks, before a `fork`.
+pub fn hold_all() {
+    TABLE.iter().for_each(|shard| shard.hold(false));
+}
+
+/// Gives them back, after it.
+pub fn let_go_all() {
+    TABLE.iter().for_each(Shard::let_go);
+}
+
+/// Locks and atomics at one address are different objects.
+fn key(addr: usize, atomic: bool) -> usize {
+    addr << 1 | usize::from(atomic)
+}
+
+fn object(objects: &mut FxHashMap<usize, HbSync>, key: usize) -> &mut HbSync {
+    objects.entry(key).or_insert_with(|| {
+        count(key >> 1, 1);
+        HbSync::default()
+    })
+}
+
+#[inline]
+fn on(t: &mut Thread, addr: usize, op: SyncOp) {
+    if t.serial {
+        return;
+    }
+    let shard = shard(addr);
+    shard.hold(t.atomics > 0);
+    // SAFETY: the lock is held, and `hb::sync` knows nothing of shards.
+    unsafe { shard.with(|objects| hb::sync(&mut t.hb, op, object(objects, key(addr, false)))) };
+    shard.let_go();
+    t.refresh();
+}
+
+/// The thread has taken the lock at `addr`.
+pub fn acquire(t: &mut Thread, addr: usize, mode: Mode) {
+    on(t, addr, SyncOp::Acquire(SyncId(addr as u64), mode));
+}
+
+/// The thread is about to give back the lock at `addr`, which it has in `mode`.
+pub fn release(t: &mut Thread, addr: usize, mode: Mode) {
+    t.renew();
+    on(t, addr, SyncOp::Release(SyncId(addr as u64), mode));
+}
+
+/// What the thread did happens before every later [`receive`] on `addr`.
+pub fn send(t: &mut Thread, addr: usize) {
+    t.renew();
+    on(t, addr, SyncOp::Send(SyncId(addr as u64)));
+}
+
+/// Every [`send`] on `addr` so far happens before what the thread does next.
+pub fn receive(t: &mut Thread, addr: usize) {
+    on(t, addr, SyncOp::Receive(SyncId(addr as u64)));
+}
+
+/// The thread reaches the barrier at `addr`.
+pub fn enter(t: &mut Thread, addr: usize) {
+    t.renew();
+    on(t, addr, SyncOp::Enter(SyncId(addr as u64)));
+}
+
+/// The thread goes on from it.
+pub fn leave(t: &mut Thread, addr: usize) {
+    on(t, addr, SyncOp::Leave(SyncId(addr as u64)));
+}
+
+/// The object at `addr` is no more.
+pub fn forget(addr: usize) {
+    if !IN_GRANULE.any(addr >> 3) {
+        return;
+    }
+    let shard = shard(addr);
+    shard.hold(false);
+    for atomic in [false, true] {
+        // SAFETY: the lock is held.
+        let gone = unsafe { shard.with(|objects| objects.remove(&key(addr, atomic))) };
+        if gone.is_some() {
+            count(addr, -1);
+        }
+    }
+    shard.let_go();
+}
+
+/// Memory comes into being: the objects that were in it are no more.
+pub fn forget_range(addr: usize, len: usize) {
+    let end = addr + len;
+    let mut at = addr;
+    while at < end {
+        let page = (at | 0xfff) + 1;
+        if IN_PAGE.any(at >> 12) {
+            for granule in at >> 3..page.min(end).div_ceil(8) {
+                if IN_GRANULE.any(granule) {
+                    (granule << 3..(granule + 1) << 3).for_each(forget);
+                }
+            }
+        }
+        at = page;
+    }
+}
+
+/// An ordering as `event` has it.
+pub fn order(order: AbiOrder) -> Order {
+    match order {
+        AbiOrder::Relaxed => Order::Relaxed,
+        AbiOrder::Acquire => Order::Acquire,
+        AbiOrder::Release => Order::Release,
+        AbiOrder::AcqRel => Order::AcqRel,
+        AbiOrder::SeqCst => Order::SeqCst,
+    }
+}
+
+/// An atomic operation on `addr` follows.
+#[inline]
+pub fn begin_atomic(t: &mut Thread, addr: usize) {
+    if !t.serial {
+        shard(addr).hold(t.atomics > 0);
+        t.atomics += 1;
+    }
+}
+
+/// The operation is done: what it acquired is ordered before `check`, which checks its access, and that before what it
+/// released.
+#[inline]
+pub fn end_atomic(t: &mut Thread, addr: usize, what: What, check: impl FnOnce(&mut Thread)) {
+    if t.serial {
+        return;
+    }
+    let shard = shard(addr);
+    let (order, key) = (order(what.order), key(addr, true));
+    if what.kind != Kind::Store {
+        // SAFETY: `begin_atomic` took the lock, here and below.
+        unsafe {
+            shard.with(|objects| {
+                if let Some(object) = objects.get_mut(&key) {
+                    hb::sync(&mut t.hb, SyncOp::Load(order), object);
+                }
+            });
+        }
+    }
+    check(t);
+    if what.kind != Kind::Load {
+        if order.releases() {
+            t.renew();
+        }
+        let op = if what.kind == Kind::Store {
+            SyncOp::Store(order)
+        } else {
+            SyncOp::Update(order)
+        };
+        let carries = order.releases() || t.fenced;
+        // SAFETY: as above.
+        unsafe {
+            shard.with(|objects| {
+                if carries {
+                    hb::sync(&mut t.hb, op, object(objects, key));
+                } else if let Some(object) = objects.get_mut(&key) {
+                    hb::sync(&mut t.hb, op, object);
+                }
+            });
+        }
+        t.refresh();
+    }
+    t.atomics -= 1;
+    shard.let_go();
+}
+
+/// The thread has issued a fence.
+pub fn fence(t: &mut Thread, order: Order) {
+    if t.serial {
+        return;
+    }
+    t.renew();
+    t.fenced |= order.releases();
+    hb::fence(&mut t.hb, order);
+    t.refresh();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::ThreadRef;
+    use deadheat_detect::hb::HbThread;
+    use deadheat_event::Slot;
+
+    fn two() -> (Thread, Thread) {
+        let thread = |slot| Thread::new(slot, HbThread::after(Slot(slot), 0), true);
+        (thread(1), thread(2))
+    }
+
+    fn what(kind: Kind, order: AbiOrder) -> What {
+        What { size: 4, kind, order }
+    }
+
+    fn atomic(t: &mut Thread, addr: usize, what: What) {
+        begin_atomic(t, addr);
+        end_atomic(t, addr, what, |_| ());
+    }
+
+    #[test]
+    fn a_lock_orders_who_had_it_before_who_gets_it() {
+        let (mut a, mut b) = two();
+        let before = a.hb.epoch();
+        release(&mut a, 0x1000, Mode::Exclusive);
+        assert_ne!(a.hb.epoch(), before);
+        assert!(!b.hb.knows(before));
+        acquire(&mut b, 0x1000, Mode::Exclusive);
+        assert!(b.hb.knows(before));
+        assert_eq!(a.reference(), ThreadRef(1));
+    }
+
+    #[test]
+    fn an_atomic_store_orders_by_its_ordering_and_its_fence() {
+        use AbiOrder::{Acquire, Relaxed, Release};
+        for (addr, store, fenced, load, ordered) in [
+            (0x2000, Release, false, Acquire, true),
+            (0x2004, Relaxed, false, Acquire, false),
+            (0x2008, Relaxed, true, Acquire, true),
+            (0x200c, Release, false, Relaxed, false),
+        ] {
+            let (mut a, mut b) = two();
+            let before = a.hb.epoch();
+            if fenced {
+                fence(&mut a, Order::Release);
+            }
+            atomic(&mut a, addr, what(Kind::Store, store));
+            atomic(&mut b, addr, what(Kind::Load, load));
+            assert_eq!(b.hb.knows(before), ordered, "{store:?} {fenced} {load:?}");
+            if !ordered && store == Release {
+                fence(&mut b, Order::Acquire);
+                assert!(b.hb.knows(before));
+            }
+        }
+    }
+
+    #[test]
+    fn memory_that_comes_into_being_has_no_objects() {
+        let (mut a, mut b) = two();
+        let before = a.hb.epoch();
+        release(&mut a, 0x3010, Mode::Exclusive);
+        forget_range(0x3000, 0x40);
+        acquire(&mut b, 0x3010, Mode::Exclusive);
+        assert!(!b.hb.knows(before));
+    }
+
+    #[test]
+    fn a_handler_may_use_the_atomic_that_it_interrupted() {
+        let (mut a, _) = two();
+        begin_atomic(&mut a, 0x4000);
+        atomic(&mut a, 0x4000, what(Kind::Update, AbiOrder::AcqRel));
+        end_atomic(&mut a, 0x4000, what(Kind::Load, AbiOrder::Relaxed), |_| ());
+        assert_eq!(a.atomics, 0);
+        assert_eq!(shard(0x4000).owner.load(Ordering::Relaxed), 0);
+    }
+}

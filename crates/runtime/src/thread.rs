@@ -1,0 +1,545 @@
+//! The record of a thread.
+//!
+//! A thread touches only its own record, and only while `tls.inside` says that it is inside the runtime: a signal
+//! handler that comes in between finds the door closed and is let through unchecked.
+//!
+//! **Serial phases.** While all other threads that ever ran have been joined, whatever the only thread does happens
+//! before all that follows. Then its inline tests pass, and it records nothing. A phase ends with the next fork.
+
+use crate::locks::{Held, LockSet};
+use crate::places::{At, Place};
+use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
+use crate::shadow;
+use crate::tls::{self, Tls};
+use deadheat_abi::shadow::{SLOT_SHIFT, TIME_SHIFT};
+use deadheat_detect::fasttrack::FastTrack;
+use deadheat_detect::hb::{self, HbThread};
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
+
+pub use crate::registry::ThreadRef;
+
+/// The record of a thread.
+pub struct Thread {
+    /// Its number.
+    pub id: u32,
+    /// Its clock.
+    pub hb: HbThread,
+    /// Its present epoch as in a shadow word.
+    pub epoch: u64,
+    /// Whether there is no other thread whose accesses could race with its own.
+    pub serial: bool,
+    /// Whether it has no place in the shadow: its accesses are neither checked nor recorded.
+    pub blind: bool,
+    /// Whether it has ever issued a release fence.
+    pub fenced: bool,
+    /// Between the two halves of how many atomic operations it is (more than one only in signal handlers).
+    pub atomics: u32,
+    /// Runs on side states.
+    pub detector: FastTrack,
+    /// Locks held.
+    pub held: Held,
+    /// Places seen lately.
+    pub places: Places,
+    /// Side states that an access of this epoch is known to be in.
+    pub recent: Box<[Seen; SEEN]>,
+    tls: *mut Tls,
+}
+
+/// How many cells with side states are remembered.
+pub const SEEN: usize = 256;
+
+/// A side state that this thread has recorded its access in.
+#[derive(Clone, Copy, Default)]
+pub struct Seen {
+    /// The cell.
+    pub cell: usize,
+    /// Its first word then: says that the side state has not been replaced.
+    pub word: u64,
+    /// The epoch of the access.
+    pub epoch: u64,
+    /// Bytes read, written, atomically read, atomically written.
+    pub bytes: [u8; 4],
+}
+
+const CACHED: usize = 1024;
+
+#[derive(Clone, Copy, Default)]
+struct Cached {
+    context: u64,
+    /// pc, locks and whether it is a free.
+    rest: u64,
+    place: Place,
+}
+
+#[derive(Clone, Copy, Default)]
+struct CachedEach {
+    old: Place,
+    new: Place,
+    mask: u8,
+    both: Place,
+}
+
+/// Places seen lately by a thread: direct-mapped, so a look-up is a few instructions.
+pub struct Places {
+    one: Box<[Cached; CACHED]>,
+    each: Box<[CachedEach; 64]>,
+}
+
+impl Places {
+    /// None.
+    pub fn new() -> Places {
+        Places {
+            one: zeroed_box(),
+            each: zeroed_box(),
+        }
+    }
+
+    /// The id of a place.
+    #[inline]
+    pub fn find(&mut self, at: At) -> Place {
+        let rest = at.pc as u64 | u64::from(at.locks.0) << 48 | u64::from(at.free) << 63;
+        let hash = (at.context ^ rest).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
+        let cached = &mut self.one[(hash >> 54) as usize % CACHED];
+        if cached.context != at.context || cached.rest != rest {
+            *cached = Cached {
+                context: at.context,
+                rest,
+                place: Place::of(at),
+            };
+        }
+        cached.place
+    }
+
+    /// [`Place::with`].
+    #[inline]
+    pub fn with(&mut self, old: Place, new: Place, mask: u8) -> Place {
+        let hash = (old.0 ^ new.0.rotate_left(11) ^ u32::from(mask) << 3).wrapping_mul(0x9e37_79b9);
+        let cached = &mut self.each[(hash >> 26) as usize % 64];
+        if (cached.old, cached.new, cached.mask) != (old, new, mask) {
+            *cached = CachedEach {
+                old,
+                new,
+                mask,
+                both: old.with(new, mask),
+            };
+        }
+        cached.both
+    }
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Places::new()
+    }
+}
+
+fn zeroed_box<T: Copy + Default, const N: usize>() -> Box<[T; N]> {
+    match vec![T::default(); N].into_boxed_slice().try_into() {
+        Ok(array) => array,
+        Err(_) => unreachable!("made with this length"),
+    }
+}
+
+impl Thread {
+    /// A record that belongs to nobody yet.
+    pub fn new(id: u32, hb: HbThread, seen: bool) -> Thread {
+        let mut thread = Thread {
+            id,
+            hb,
+            epoch: 0,
+            serial: false,
+            blind: !seen,
+            fenced: false,
+            atomics: 0,
+            detector: FastTrack::default(),
+            held: Held::new(),
+            places: Places::new(),
+            recent: zeroed_box(),
+            tls: std::ptr::null_mut(),
+        };
+        thread.epoch = thread.pack();
+        thread
+    }
+
+    /// Who it is, for others.
+    pub fn reference(&self) -> ThreadRef {
+        ThreadRef(self.id)
+    }
+
+    /// The context value of the program's function that called last.
+    #[inline]
+    pub fn context(&self) -> u64 {
+        if self.tls.is_null() {
+            return 0;
+        }
+        // SAFETY: set by `own` to the variable of the thread, which is the one that runs here.
+        unsafe { (*self.tls).context }
+    }
+
+    /// Whether its accesses are checked now.
+    #[inline]
+    pub fn checks(&self) -> bool {
+        !self.serial && !self.blind
+    }
+
+    fn pack(&self) -> u64 {
+        u64::from(self.hb.slot().0) << SLOT_SHIFT | self.hb.time().min(LAST_TIME) << TIME_SHIFT
+    }
+
+    /// To be called after the clock may have changed: what depends on it follows.
+    #[inline]
+    pub fn refresh(&mut self) {
+        self.epoch = self.pack();
+        if self.checks() && !self.tls.is_null() {
+            // SAFETY: the thread's own variable.
+            unsafe { (&raw mut (*self.tls).epoch).write_volatile(self.epoch) };
+        }
+    }
+
+    /// To be called before an operation that ends an epoch, but not inside a barrier: moves on to another slot where
+    /// the times of this one have run out. Without one, times stand still in the shadow, which hides races but makes
+    /// none up.
+    #[inline]
+    pub fn renew(&mut self) {
+        if self.hb.time() >= WORN && self.hb.slot().0 < registry::SLOTS {
+            self.renew_slot();
+        }
+    }
+
+    #[cold]
+    fn renew_slot(&mut self) {
+        let fresh = registry::lock().fresh(self.id);
+        match fresh {
+            Some(slot) => {
+                self.hb.move_to(slot);
+                self.refresh();
+            }
+            None => crate::loss::tell(crate::loss::Loss::Slots),
+        }
+    }
+
+    /// The place of an access that is being made now.
+    #[inline]
+    pub fn place(&mut self, context: u64, pc: usize, free: bool) -> Place {
+        let locks = self.held.set();
+        self.places.find(At {
+            context,
+            pc,
+            locks,
+            free,
+        })
+    }
+
+    /// The place of something that is no access, in the program's function that called last.
+    pub fn place_here(&mut self, pc: usize) -> Place {
+        let context = self.context();
+        self.places.find(At {
+            context,
+            pc,
+            locks: LockSet::NONE,
+            free: false,
+        })
+    }
+
+    /// Enters a serial phase.
+    fn enter_serial(&mut self) {
+        if self.blind {
+            return;
+        }
+        self.serial = true;
+        if !self.tls.is_null() {
+            // SAFETY: the thread's own variable.
+            unsafe { tls::unchecked(self.tls) };
+        }
+    }
+
+    /// Leaves it: another thread is about to start.
+    fn leave_serial(&mut self) {
+        self.serial = false;
+        self.open_tests();
+    }
+
+    fn open_tests(&mut self) {
+        if self.checks() && !self.tls.is_null() {
+            // SAFETY: the thread's own variable.
+            unsafe { tls::checked(self.tls, self.epoch) };
+        }
+    }
+}
+
+/// Set when the runtime has failed: from then on it lets everything through.
+pub static OFF: AtomicBool = AtomicBool::new(false);
+
+/// Runs `f` with the current thread's record. `None` before initialisation, for threads that cannot be known, and inside
+/// the runtime.
+#[inline]
+pub fn with<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
+    let inside = Inside::enter()?;
+    // SAFETY: only the thread itself gets its record, and only once at a time: `inside` is proof of both.
+    Some(f(unsafe { &mut *inside.thread }))
+}
+
+/// Proof that the current thread is inside the runtime, and not twice.
+pub struct Inside {
+    tls: *mut Tls,
+    /// The thread's record.
+    pub thread: *mut Thread,
+}
+
+impl Inside {
+    /// Goes inside, if the thread is known and not inside already.
+    #[inline(always)]
+    pub fn enter() -> Option<Inside> {
+        let tls = tls::get();
+        // SAFETY: the thread's own variable.
+        unsafe {
+            if (*tls).inside != 0 || OFF.load(Ordering::Relaxed) {
+                return None;
+            }
+            let mut thread = (*tls).thread as usize;
+            if thread == 0 {
+                thread = adopt(tls)?;
+            }
+            (&raw mut (*tls).inside).write_volatile(1);
+            compiler_fence(Ordering::SeqCst);
+            Some(Inside {
+                tls,
+                thread: std::ptr::with_exposed_provenance_mut(thread),
+            })
+        }
+    }
+}
+
+impl Drop for Inside {
+    #[inline(always)]
+    fn drop(&mut self) {
+        compiler_fence(Ordering::SeqCst);
+        // SAFETY: the thread's own variable.
+        unsafe { (&raw mut (*self.tls).inside).write_volatile(0) };
+    }
+}
+
+/// Runs `f` as the runtime's own: what it calls is not the program's.
+pub fn shut<R>(f: impl FnOnce() -> R) -> R {
+    let tls = tls::get();
+    // SAFETY: the thread's own variable.
+    unsafe {
+        let before = (*tls).inside;
+        (&raw mut (*tls).inside).write_volatile(before + 1);
+        compiler_fence(Ordering::SeqCst);
+        let result = f();
+        compiler_fence(Ordering::SeqCst);
+        (&raw mut (*tls).inside).write_volatile(before);
+        result
+    }
+}
+
+static READY: AtomicBool = AtomicBool::new(false);
+
+/// A thread that was not created by a function we know (a bare `clone`). It may synchronise with others, so it gets a
+/// clock; but what it is ordered after is not known, so its accesses are not checked.
+#[cold]
+fn adopt(tls: *mut Tls) -> Option<usize> {
+    // A thread that has ended is let alone.
+    // SAFETY: the thread's own variable.
+    if !READY.load(Ordering::Acquire) || unsafe { (*tls).inside } == u32::MAX {
+        return None;
+    }
+    shut(|| {
+        let mut registry = registry::lock();
+        let id = registry.add(NOBODY, crate::stacks::Stack::default());
+        registry.outstanding += 1;
+        registry.entries[id as usize].tid = tid();
+        let (hb, _) = registry.place(id, None);
+        drop(registry);
+        Some(own(Box::new(Thread::new(id, hb, false)), tls))
+    })
+}
+
+/// Makes `thread` the current thread's record.
+fn own(mut thread: Box<Thread>, tls: *mut Tls) -> usize {
+    thread.tls = tls;
+    let thread = Box::into_raw(thread).expose_provenance();
+    // SAFETY: the thread's own variable.
+    unsafe { (*tls).thread = thread as u64 };
+    thread
+}
+
+/// Makes the record of the main thread, which calls this once.
+pub fn start_main() {
+    let tls = tls::get();
+    shut(|| {
+        let mut registry = registry::lock();
+        let id = registry.add(NOBODY, crate::stacks::Stack::default());
+        registry.entries[id as usize].tid = tid();
+        let (hb, seen) = registry.place(id, None);
+        drop(registry);
+        let mut thread = Box::new(Thread::new(id, hb, seen));
+        thread.serial = true;
+        own(thread, tls);
+    });
+    READY.store(true, Ordering::Release);
+}
+
+/// A thread that is about to start.
+pub struct Child(Box<Thread>);
+
+impl Child {
+    /// Who it will be.
+    pub fn reference(&self) -> ThreadRef {
+        self.0.reference()
+    }
+
+    /// As a word to pass to the new thread.
+    pub fn into_raw(self) -> *mut c_void {
+        Box::into_raw(self.0).cast()
+    }
+
+    /// From that word.
+    ///
+    /// # Safety
+    /// `raw` came from [`Child::into_raw`] and is used once.
+    pub unsafe fn from_raw(raw: *mut c_void) -> Child {
+        // SAFETY: as the caller promises.
+        Child(unsafe { Box::from_raw(raw.cast()) })
+    }
+}
+
+/// Makes the record of a thread that `parent` is about to create; `pc` is where it called.
+pub fn fork(parent: &mut Thread, pc: usize) -> Child {
+    parent.renew();
+    let place = parent.place_here(pc);
+    let created = place.known().map_or_else(Default::default, |known| known.stack);
+    let mut registry = registry::lock();
+    let id = registry.add(parent.id, created);
+    registry.outstanding += 1;
+    let (mut child, seen) = registry.place(id, Some(&parent.hb));
+    drop(registry);
+    hb::fork(&mut parent.hb, &mut child);
+    parent.refresh();
+    parent.leave_serial();
+    Child(Box::new(Thread::new(id, child, seen)))
+}
+
+/// The thread was not created after all.
+pub fn fork_failed(child: Child) {
+    let mut registry = registry::lock();
+    registry.entries[child.0.id as usize].state = State::Gone;
+    registry.outstanding -= 1;
+    registry.leave(child.0.hb.slot(), child.0.hb.time());
+}
+
+/// The first thing that the new thread does.
+pub fn begin(child: Child) {
+    shut(|| {
+        let stack = stack_of_this_thread();
+        let tls = tls::get();
+        let id = child.0.id;
+        {
+            let mut registry = registry::lock();
+            let entry = &mut registry.entries[id as usize];
+            (entry.tid, entry.stack) = (tid(), stack);
+        }
+        shadow::reset(stack.0, stack.1 - stack.0);
+        let thread = own(child.0, tls);
+        // SAFETY: the record that was just made this thread's own.
+        unsafe { (*std::ptr::with_exposed_provenance_mut::<Thread>(thread)).open_tests() };
+    });
+}
+
+/// The last thing that a thread does.
+pub fn end() {
+    let tls = tls::get();
+    // SAFETY: the thread's own variable.
+    let record = unsafe { (*tls).thread } as usize;
+    if record == 0 {
+        return;
+    }
+    // What still runs in this thread is libc's; it stays inside for good, and is not taken for an unknown one.
+    // SAFETY: as above; the record was made by `own` and is let go of here.
+    let thread = unsafe {
+        (&raw mut (*tls).inside).write_volatile(u32::MAX);
+        tls::unchecked(tls);
+        (*tls).thread = 0;
+        Box::from_raw(std::ptr::with_exposed_provenance_mut::<Thread>(record))
+    };
+    let Thread { id, hb, .. } = *thread;
+    let mut registry = registry::lock();
+    registry.leave(hb.slot(), hb.time());
+    let entry = &mut registry.entries[id as usize];
+    entry.name = name_of_this_thread();
+    let stack = entry.stack;
+    entry.state = if entry.detached {
+        State::Gone
+    } else {
+        State::Ended(Box::new(hb))
+    };
+    drop(registry);
+    shadow::reset(stack.0, stack.1 - stack.0);
+}
+
+/// The thread has waited for `child`.
+pub fn join(thread: &mut Thread, child: ThreadRef) {
+    let mut registry = registry::lock();
+    let Some(entry) = registry.entries.get_mut(child.0 as usize) else {
+        return;
+    };
+    // A thread that is waited for has ended; only one that was killed in the act has not told us.
+    if let State::Ended(ended) = std::mem::replace(&mut entry.state, State::Gone) {
+        hb::join(&mut thread.hb, &ended);
+        registry.outstanding -= 1;
+        if registry.outstanding == 0 {
+            thread.enter_serial();
+        }
+    }
+}
+
+/// Nobody will wait for `child`.
+pub fn detach(child: ThreadRef) {
+    let mut registry = registry::lock();
+    if let Some(entry) = registry.entries.get_mut(child.0 as usize) {
+        entry.detached = true;
+        if let State::Ended(_) = entry.state {
+            entry.state = State::Gone;
+        }
+    }
+}
+
+/// After a `fork` in the child: `t` is the only thread.
+pub fn only(t: &mut Thread) {
+    let mut registry = registry::lock();
+    registry.outstanding = 0;
+    registry.entries[t.id as usize].tid = tid();
+    drop(registry);
+    t.enter_serial();
+}
+
+/// The kernel's number of the calling thread.
+pub fn tid() -> i32 {
+    // SAFETY: no arguments.
+    unsafe { libc::syscall(libc::SYS_gettid) as i32 }
+}
+
+/// The name of the calling thread.
+pub fn name_of_this_thread() -> [u8; 16] {
+    let mut name = [0; 16];
+    // SAFETY: the kernel writes at most 16 bytes.
+    unsafe { libc::syscall(libc::SYS_prctl, libc::PR_GET_NAME, name.as_mut_ptr(), 0, 0, 0) };
+    name
+}
+
+/// First and last+1 address of the calling thread's stack; empty if libc does not know it.
+fn stack_of_this_thread() -> (usize, usize) {
+    // SAFETY: `attr` is filled in by the first call where it succeeds, and destroyed.
+    unsafe {
+        let mut attr = std::mem::zeroed();
+        if libc::pthread_getattr_np(libc::pthread_self(), &mut attr) != 0 {
+            return (0, 0);
+        }
+        let (mut start, mut len) = (std::ptr::null_mut(), 0);
+        libc::pthread_attr_getstack(&attr, &mut start, &mut len);
+        libc::pthread_attr_destroy(&mut attr);
+        (start.addr(), start.addr() + len)
+    }
+}

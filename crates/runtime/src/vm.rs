@@ -1,0 +1,143 @@
+//! Memory straight from the kernel, in the places and with the habits that the runtime needs.
+//!
+//! System calls are made directly: `mmap` and its kin are intercepted, and what the runtime maps is not the program's.
+
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Bytes of a page.
+pub const PAGE: usize = 4096;
+
+/// Where the runtime's own memory begins: between the shadow and where programs are. So the program's mappings are where
+/// they would be without the runtime.
+const OWN: usize = (deadheat_abi::shadow::BASE + deadheat_abi::shadow::LEN) as usize;
+const OWN_END: usize = 0x5400_0000_0000;
+
+static NEXT: AtomicUsize = AtomicUsize::new(OWN);
+
+/// Maps zeroed memory among the runtime's own. Null if the kernel has none.
+pub fn map(len: usize) -> *mut u8 {
+    map_own(len, 0).unwrap_or(std::ptr::null_mut())
+}
+
+fn map_own(len: usize, flags: i32) -> Result<*mut u8, i32> {
+    // A page between two mappings keeps an overrun from going unnoticed.
+    let at = NEXT.fetch_add(len.next_multiple_of(PAGE) + PAGE, Ordering::Relaxed);
+    if at.saturating_add(len) > OWN_END {
+        return map_at(0, len, flags);
+    }
+    map_at(at, len, flags | libc::MAP_FIXED_NOREPLACE).or_else(|_| map_at(0, len, flags))
+}
+
+/// Maps zeroed memory that is paid for only where touched, at `at` exactly (0: among its own), or says why not.
+pub fn reserve(at: usize, len: usize) -> Result<*mut u8, i32> {
+    if at == 0 {
+        return map_own(len, libc::MAP_NORESERVE);
+    }
+    let start = map_at(at, len, libc::MAP_NORESERVE | libc::MAP_FIXED_NOREPLACE)?;
+    if start.addr() != at {
+        // A kernel that does not know the flag takes the address as a hint.
+        return Err(libc::EEXIST);
+    }
+    Ok(start)
+}
+
+fn map_at(at: usize, len: usize, flags: i32) -> Result<*mut u8, i32> {
+    // SAFETY: a new private mapping; with MAP_FIXED_NOREPLACE it never takes the place of another.
+    let got = unsafe {
+        libc::syscall(
+            libc::SYS_mmap,
+            at,
+            len,
+            libc::PROT_READ | libc::PROT_WRITE,
+            libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | flags,
+            -1,
+            0,
+        )
+    };
+    if got == -1 {
+        Err(errno())
+    } else {
+        Ok(std::ptr::with_exposed_provenance_mut(got as usize))
+    }
+}
+
+/// Gives memory back.
+///
+/// # Safety
+/// Nothing uses the pages any more, and they came from here.
+pub unsafe fn unmap(start: *mut u8, len: usize) {
+    // SAFETY: as the caller promises.
+    unsafe { libc::syscall(libc::SYS_munmap, start, len) };
+}
+
+/// Tells the kernel how pages will be used (`MADV_…`). Whether it listened.
+pub fn advise(start: usize, len: usize, advice: i32) -> bool {
+    // SAFETY: called for the runtime's own mappings, whose zeroing is what the caller wants.
+    unsafe { libc::syscall(libc::SYS_madvise, start, len, advice) == 0 }
+}
+
+/// The last system call's error.
+pub fn errno() -> i32 {
+    // SAFETY: libc's own thread-local variable.
+    unsafe { *libc::__errno_location() }
+}
+
+/// A table as large as it will ever be, whose pages are paid for only where touched. Its elements start as zeros.
+pub struct Table<T> {
+    start: AtomicUsize,
+    of: PhantomData<T>,
+}
+
+// SAFETY: only hands out addresses; what is done with them is the user's business.
+unsafe impl<T> Sync for Table<T> {}
+
+impl<T> Table<T> {
+    /// A table that is not there yet.
+    pub const fn new() -> Table<T> {
+        Table {
+            start: AtomicUsize::new(0),
+            of: PhantomData,
+        }
+    }
+
+    /// The element `index` of a table of `len`; the table is mapped at the first call.
+    #[inline]
+    pub fn at(&self, index: usize, len: usize) -> *mut T {
+        debug_assert!(index < len);
+        let mut start = self.start.load(Ordering::Relaxed);
+        if start == 0 {
+            start = self.make(len);
+        }
+        std::ptr::with_exposed_provenance_mut::<T>(start).wrapping_add(index)
+    }
+
+    /// Where it is, if it is mapped.
+    pub fn start(&self) -> Option<usize> {
+        Some(self.start.load(Ordering::Relaxed)).filter(|start| *start != 0)
+    }
+
+    #[cold]
+    fn make(&self, len: usize) -> usize {
+        let bytes = (len * size_of::<T>()).next_multiple_of(PAGE);
+        let mapped = match reserve(0, bytes) {
+            Ok(mapped) => mapped,
+            Err(error) => crate::log::die("out of address space", error),
+        };
+        let new = mapped.expose_provenance();
+        match self
+            .start
+            .compare_exchange(0, new, Ordering::AcqRel, Ordering::Acquire)
+        {
+            Ok(_) => {
+                advise(new, bytes, libc::MADV_DONTDUMP);
+                new
+            }
+            Err(other) => {
+                // SAFETY: nobody has seen this mapping.
+                unsafe { unmap(mapped, bytes) };
+                other
+            }
+        }
+    }
+}
