@@ -5,11 +5,14 @@ volatile int ready;
 int data;
 
 static void writer(void) {
+    turn(1);
     data = 42; //~ RACE data
     ready = 1; //~ RACE ready
+    next_turn();
 }
 
 static void reader(void) {
+    turn(2);
     while (!ready) { //~ RACE ready
         sched_yield();
     }
