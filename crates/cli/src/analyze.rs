@@ -281,7 +281,7 @@ fn table(stats: &Stats, meter: &Meter) -> String {
 }
 
 /// The last line on stderr is a contract: scripts read it.
-fn last_line(summary: &Summary, term: Term) -> String {
+pub fn last_line(summary: &Summary, term: Term) -> String {
     let (style, text) = match summary.races {
         0 => (term.good(), "no data races".to_owned()),
         1 => (term.error(), "1 data race".to_owned()),

@@ -43,6 +43,11 @@ impl Key {
         }
         Key(hasher.finalize())
     }
+
+    /// As text.
+    pub fn to_hex(self) -> String {
+        self.0.to_hex().to_string()
+    }
 }
 
 impl Cache {
