@@ -30,7 +30,6 @@ const RULES: &[Rule] = &[
         outside: &[
             "ar_archive_writer",
             "blake3",
-            "inkwell",
             "llvm-sys",
             "memmap2",
             "object",

@@ -1,4 +1,4 @@
-// Rust without its standard library: references, slices, atomics, moves.
+//! Rust without its standard library: references, slices, atomics, moves.
 #![no_std]
 #![no_main]
 
