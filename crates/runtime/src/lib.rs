@@ -27,6 +27,7 @@ pub mod modules;
 pub mod options;
 pub mod places;
 pub mod races;
+pub mod readers;
 pub mod registry;
 pub mod reporter;
 pub mod shadow;

@@ -43,6 +43,8 @@ pub struct Thread {
     pub places: Places,
     /// Side states that an access of this epoch is known to be in.
     pub recent: Box<[Seen; SEEN]>,
+    /// Chains of readers that it is known to be in.
+    pub chains: Box<[Chained; SEEN]>,
     /// Side states put by to be used again.
     pub sides: Vec<u32>,
     tls: *mut Tls,
@@ -62,6 +64,17 @@ pub struct Seen {
     pub epoch: u64,
     /// Bytes read, written, atomically read, atomically written.
     pub bytes: [u8; 4],
+}
+
+/// A read word that stands for several readers, this thread among them.
+#[derive(Clone, Copy, Default)]
+pub struct Chained {
+    /// The word.
+    pub word: u64,
+    /// The epoch of this thread's read.
+    pub epoch: u64,
+    /// The bytes it read.
+    pub bytes: u8,
 }
 
 const CACHED: usize = 1024;
@@ -158,6 +171,7 @@ impl Thread {
             held: Held::new(),
             places: Places::new(),
             recent: zeroed_box(),
+            chains: zeroed_box(),
             sides: Vec::new(),
             tls: std::ptr::null_mut(),
         };
