@@ -34,6 +34,8 @@ pub mod shadow;
 pub mod side;
 pub mod spin;
 pub mod stacks;
+#[cfg(test)]
+mod stress;
 pub mod sync;
 pub mod thread;
 pub mod tls;
