@@ -136,6 +136,18 @@ impl Location {
         }
     }
 
+    /// A location with plain reads that are not ordered among themselves, no two of one slot, the last one first.
+    pub fn with_reads(write: (Epoch, SiteId), reads: &[(Epoch, SiteId)]) -> Location {
+        let last = reads.first().copied().unwrap_or_default();
+        let mut location = Location::new(write, last);
+        if reads.len() > 1 {
+            for (epoch, site) in reads {
+                location.more.put(Class::READ, *epoch, *site);
+            }
+        }
+        location
+    }
+
     /// The last plain write and the last plain read, if that is all there is.
     #[inline]
     pub fn simple(&self) -> Option<((Epoch, SiteId), (Epoch, SiteId))> {

@@ -94,8 +94,9 @@ pub fn word(epoch: u64, place: Place, bytes: u8) -> u64 {
     epoch & EPOCH | u64::from(place.0) << PLACE_SHIFT | u64::from(!bytes)
 }
 
+/// Whether the access of `word` happens before what `t` does now.
 #[inline(always)]
-fn knows(t: &Thread, word: u64) -> bool {
+pub fn knows(t: &Thread, word: u64) -> bool {
     let (slot, time) = epoch(word);
     t.hb.get(slot) >= time
 }
@@ -130,6 +131,9 @@ pub fn step<const WRITE: bool>(t: &mut Thread, (write, read): (u64, u64), mask: 
     if new == 0 {
         return Step::Known;
     }
+    if place(read).is_readers() {
+        return crate::readers::step::<WRITE>(t, (write, read), new, at);
+    }
     let mut seen = bytes(read);
     if (write ^ read) & EPOCH == 0 {
         seen &= !written;
@@ -150,7 +154,12 @@ pub fn step<const WRITE: bool>(t: &mut Thread, (write, read): (u64, u64), mask: 
     }
     let after = if own_read && read != 0 {
         add(t, read, at, new)
-    } else if seen & !new != 0 || unordered(t, read, seen & new) != 0 {
+    } else if unordered(t, read, seen & new) != 0 {
+        match at.behind(read) {
+            Some(both) => word(t.epoch, both, new),
+            None => return Step::Misfit,
+        }
+    } else if seen & !new != 0 {
         return Step::Misfit;
     } else {
         word(t.epoch, at, new)
@@ -173,7 +182,7 @@ pub fn access<const WRITE: bool>(t: &mut Thread, cell: &Cell, mask: u8, at: Plac
             Step::Known => return,
             Step::Words(new, with_write, with_read) => {
                 if cell.change(old, new) {
-                    tell_both(old, with_write, with_read, found);
+                    tell_both(t, old, with_write, with_read, found);
                     return;
                 }
             }
@@ -188,10 +197,21 @@ pub fn access<const WRITE: bool>(t: &mut Thread, cell: &Cell, mask: u8, at: Plac
 
 /// Names what an access races with.
 #[inline(always)]
-pub fn tell_both((write, read): (u64, u64), with_write: u8, with_read: u8, found: &mut Vec<Found>) {
+pub fn tell_both(
+    t: &Thread,
+    (write, read): (u64, u64),
+    with_write: u8,
+    with_read: u8,
+    found: &mut Vec<Found>,
+) {
     if with_write | with_read != 0 {
         tell(write, with_write, AccessKind::Write, found);
-        tell(read, with_read, AccessKind::Read, found);
+        let mut left = with_read;
+        for read in crate::readers::each(read) {
+            let racing = unordered(t, read, left & bytes(read));
+            tell(read, racing, AccessKind::Read, found);
+            left &= !racing;
+        }
     }
 }
 
@@ -206,13 +226,13 @@ fn kind(write: bool) -> AccessKind {
 
 /// Those of `bytes` that the access of `word` races on, all or none.
 #[inline(always)]
-fn unordered(t: &Thread, word: u64, bytes: u8) -> u8 {
+pub fn unordered(t: &Thread, word: u64, bytes: u8) -> u8 {
     if bytes != 0 && !knows(t, word) { bytes } else { 0 }
 }
 
 /// A word of this epoch with more bytes.
 #[inline(always)]
-fn add(t: &mut Thread, old: u64, at: Place, new: u8) -> u64 {
+pub fn add(t: &mut Thread, old: u64, at: Place, new: u8) -> u64 {
     let all = bytes(old) | new;
     let both = if place(old) == at {
         at

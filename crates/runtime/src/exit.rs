@@ -12,7 +12,7 @@ static DECIDED: Spin<Option<i32>> = Spin::new(None);
 /// The process is about to end with `status`: tells the counts, waits for the reporter, and gives the status to use.
 /// Later calls get the same answer.
 pub fn finish(status: i32) -> i32 {
-    thread::shut(|| {
+    quietly(|| {
         let mut decided = DECIDED.lock();
         *decided.get_or_insert_with(|| decide(status, |lines| lines.line(format_args!("exit\t{status}"))))
     })
@@ -20,7 +20,7 @@ pub fn finish(status: i32) -> i32 {
 
 /// The process is about to be killed by `signal`.
 pub fn killed(signal: i32) {
-    thread::shut(|| {
+    quietly(|| {
         let mut decided = DECIDED.lock();
         decided.get_or_insert_with(|| {
             decide(128 + signal, |lines| {
@@ -33,6 +33,10 @@ pub fn killed(signal: i32) {
 /// Ends the program now, because of a race.
 pub fn halt() -> ! {
     log::exit_now(finish(status_of_races()))
+}
+
+fn quietly<R>(f: impl FnOnce() -> R) -> R {
+    thread::shut(|| thread::uncancelled(f))
 }
 
 fn status_of_races() -> i32 {

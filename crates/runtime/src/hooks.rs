@@ -5,7 +5,7 @@
 
 use crate::checks::{self, Does};
 use crate::sync;
-use crate::thread::{Inside, Thread};
+use crate::thread::{self, Inside, Thread};
 use deadheat_abi::atomics::{Ordering, What};
 use deadheat_abi::hooks as names;
 use std::arch::naked_asm;
@@ -14,11 +14,11 @@ use std::arch::naked_asm;
 #[inline(always)]
 fn checked(f: impl FnOnce(&mut Thread)) {
     if let Some(inside) = Inside::enter() {
-        // SAFETY: `inside` is proof that nobody else has the record.
-        let t = unsafe { &mut *inside.thread };
-        if t.checks() {
-            f(t);
-        }
+        inside.run(|t| {
+            if t.checks() {
+                f(t);
+            }
+        });
     }
 }
 
@@ -121,10 +121,7 @@ const fn same(a: &str, b: &str) -> bool {
 
 #[unsafe(no_mangle)]
 extern "C" fn __deadheat_atomic_begin(addr: usize) {
-    if let Some(inside) = Inside::enter() {
-        // SAFETY: `inside` is proof that nobody else has the record.
-        sync::begin_atomic(unsafe { &mut *inside.thread }, addr);
-    }
+    thread::with(|t| sync::begin_atomic(t, addr));
 }
 
 #[unsafe(no_mangle)]
@@ -134,23 +131,20 @@ unsafe extern "C" fn __deadheat_atomic_end(addr: usize, what: u32, context: u64)
 }
 
 extern "C" fn atomic_end(addr: usize, what: u32, context: u64, pc: usize) {
-    let (Some(inside), Some(what)) = (Inside::enter(), What::unpack(what)) else {
-        return;
-    };
-    // SAFETY: `inside` is proof that nobody else has the record.
-    let t = unsafe { &mut *inside.thread };
-    sync::end_atomic(t, addr, what, |t| {
-        checks::atomic_access(t, addr, what, context, pc)
+    let Some(what) = What::unpack(what) else { return };
+    thread::with(|t| {
+        sync::end_atomic(t, addr, what, |t| {
+            checks::atomic_access(t, addr, what, context, pc);
+        });
     });
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn __deadheat_fence(order: u32) {
-    let (Some(inside), Some(order)) = (Inside::enter(), Ordering::from_number(order as u8)) else {
+    let Some(order) = Ordering::from_number(order as u8) else {
         return;
     };
-    // SAFETY: `inside` is proof that nobody else has the record.
-    sync::fence(unsafe { &mut *inside.thread }, sync::order(order));
+    thread::with(|t| sync::fence(t, sync::order(order)));
 }
 
 const _: () = assert!(

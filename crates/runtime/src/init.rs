@@ -5,6 +5,7 @@ use crate::vm::errno;
 use crate::{channel, intercept, log, memory, registry, shadow, thread};
 use deadheat_abi::shadow::{ADDRESS_MASK, BASE, GRANULE, LEN};
 use std::ffi::CString;
+use std::sync::atomic::Ordering;
 
 /// Addresses from here on are the kernel's.
 const KERNEL: usize = 1 << 47;
@@ -49,12 +50,17 @@ extern "C" fn start() {
     });
 }
 
-/// The runtime has failed: it says so and lets everything through from here on.
+/// The runtime has failed: it says so, once, and lets everything through from here on ([`thread::Inside::run`]).
 fn failed(panic: &std::panic::PanicHookInfo<'_>) {
-    thread::OFF.store(true, std::sync::atomic::Ordering::Relaxed);
-    log::tell(format_args!(
-        "internal error ({panic}), detection is off from here"
-    ));
+    if !thread::OFF.swap(true, Ordering::Relaxed) {
+        let what = panic.payload_as_str().unwrap_or("no message");
+        let at = panic
+            .location()
+            .map_or_else(String::new, |at| format!(" at {}:{}", at.file(), at.line()));
+        log::tell(format_args!(
+            "internal error{at} ({what}), detection is off from here"
+        ));
+    }
 }
 
 /// Whether all mappings have shadows of their own, and lie outside of the shadow.

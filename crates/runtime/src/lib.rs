@@ -27,12 +27,15 @@ pub mod modules;
 pub mod options;
 pub mod places;
 pub mod races;
+pub mod readers;
 pub mod registry;
 pub mod reporter;
 pub mod shadow;
 pub mod side;
 pub mod spin;
 pub mod stacks;
+#[cfg(test)]
+mod stress;
 pub mod sync;
 pub mod thread;
 pub mod tls;

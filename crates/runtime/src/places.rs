@@ -3,6 +3,9 @@
 //! An id stands for one such *place*, or, where bytes of one granule were touched in one epoch by several instructions,
 //! for a place for each byte. So an ordinary structure filled field by field needs no more than a shadow cell.
 //!
+//! A second kind of id stands for a place *and* for the reads by other threads that are not ordered with it: read words of
+//! cells have them, so data that threads read side by side needs no more than a cell either.
+//!
 //! Ids are never given back. As they run low, places lose their locks, then their callers: a report is then shorter,
 //! but never wrong.
 
@@ -18,7 +21,10 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Place(pub u32);
 
-const ALL: u32 = 1 << PLACE_BITS;
+/// The first id that stands for several readers.
+const READERS: u32 = 1 << (PLACE_BITS - 1);
+/// Ids of places, and as many of readers.
+const ALL: u32 = READERS;
 /// From here on places have no locks.
 const NO_LOCKS: u32 = ALL / 2;
 /// From here on they have no callers either.
@@ -36,7 +42,7 @@ static COUNT: AtomicU32 = AtomicU32::new(1);
 static INDEX: Index<23> = Index::new();
 
 fn entry(id: u32) -> &'static Entry {
-    // SAFETY: ids have 22 bits, as many as the table has entries; zero bytes are atomics.
+    // SAFETY: within the table; zero bytes are atomics.
     unsafe { &*ENTRY.at((id & (ALL - 1)) as usize, ALL as usize) }
 }
 
@@ -44,6 +50,18 @@ impl Entry {
     fn load(&self) -> [u64; 4] {
         [0, 1, 2, 3].map(|i| self.0[i].load(Ordering::Relaxed))
     }
+}
+
+/// A place and the word of the reads before it.
+struct Reader([AtomicU64; 2]);
+
+static READER: Table<Reader> = Table::new();
+static READER_COUNT: AtomicU32 = AtomicU32::new(0);
+static READER_INDEX: Index<22> = Index::new();
+
+fn reader(id: u32) -> &'static Reader {
+    // SAFETY: within the table; zero bytes are atomics.
+    unsafe { &*READER.at((id % READERS) as usize, READERS as usize) }
 }
 
 /// All that makes two accesses the same place.
@@ -141,6 +159,36 @@ impl Place {
         Place((word >> (32 * (byte % 2))) as u32 & (ALL - 1))
     }
 
+    /// Whether it stands for several readers, see [`Place::readers`].
+    #[inline(always)]
+    pub fn is_readers(self) -> bool {
+        self.0 >= READERS
+    }
+
+    /// The place of the last reader, and the word of the reads before it.
+    pub fn readers(self) -> (Place, u64) {
+        let entry = reader(self.0);
+        let [place, before] = [0, 1].map(|i| entry.0[i].load(Ordering::Relaxed));
+        (Place(place as u32), before)
+    }
+
+    /// This place, with the reads of `before` behind it. `None` if ids have run out.
+    pub fn behind(self, before: u64) -> Option<Place> {
+        let words = [u64::from(self.0), before];
+        let id = READER_INDEX.find_or_add(
+            mix(mix(3, words[0]), words[1]),
+            |id| [0, 1].map(|i| reader(id).0[i].load(Ordering::Relaxed)) == words,
+            || {
+                let id = READERS + take(&READER_COUNT, READERS)?;
+                for (slot, word) in reader(id).0.iter().zip(words) {
+                    slot.store(word, Ordering::Relaxed);
+                }
+                Some(id)
+            },
+        )?;
+        Some(Place(id))
+    }
+
     /// This place, but `other` for the bytes of `mask`.
     pub fn with(self, other: Place, mask: u8) -> Place {
         if self == other {
@@ -179,12 +227,14 @@ pub fn count() -> u32 {
 /// Takes all locks, before a `fork`.
 pub fn hold() {
     INDEX.hold();
+    READER_INDEX.hold();
     stacks::hold();
 }
 
 /// Gives them back, after it.
 pub fn let_go() {
     stacks::let_go();
+    READER_INDEX.let_go();
     INDEX.let_go();
 }
 

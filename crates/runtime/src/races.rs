@@ -8,7 +8,7 @@ use crate::places::{Known, Place};
 use crate::registry;
 use crate::spin::Spin;
 use crate::stacks::Stack;
-use crate::thread::Thread;
+use crate::thread::{self, Thread};
 use crate::{exit, memory};
 use deadheat_event::{AccessKind, Prior};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -87,9 +87,11 @@ fn order(side: &Side) -> (u32, u8, bool) {
 #[inline(never)]
 pub fn report(t: &mut Thread, granule: usize, present: Present, found: &[Found]) {
     let granule = granule / 8 * 8;
-    for found in found {
-        one(t, granule, present, found);
-    }
+    thread::uncancelled(|| {
+        for found in found {
+            one(t, granule, present, found);
+        }
+    });
 }
 
 fn one(t: &mut Thread, granule: usize, present: Present, found: &Found) {

@@ -20,10 +20,10 @@
 use crate::cell::{self, Cell, FIRST_SIDE, Found, Step, bytes, word};
 use crate::places::Place;
 use crate::registry::{LAST_TIME, SLOTS};
-use crate::shadow;
 use crate::spin::{Spin, Wait};
 use crate::thread::{SEEN, Seen, Thread};
 use crate::vm::Table;
+use crate::{readers, shadow};
 use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::clock::Epoch;
 use deadheat_detect::fasttrack::Location;
@@ -149,10 +149,10 @@ fn unite(t: &mut Thread, low: u64, high: u64) -> Option<u64> {
     if low == 0 || high == 0 {
         return Some(low | high);
     }
-    if (low ^ high) & EPOCH != 0 {
+    let (a, b) = (cell::place(low), cell::place(high));
+    if (low ^ high) & EPOCH != 0 || a.is_readers() || b.is_readers() {
         return None;
     }
-    let (a, b) = (cell::place(low), cell::place(high));
     let both = if a == b { a } else { t.places.with(a, b, HALVES[1]) };
     Some(word(low, both, bytes(low) | bytes(high)))
 }
@@ -160,6 +160,10 @@ fn unite(t: &mut Thread, low: u64, high: u64) -> Option<u64> {
 impl Side {
     fn fill(&mut self, (write, read): (u64, u64)) {
         self.halves = HALVES.map(|half| (only(write, half), only(read, half)));
+        // Reads that others are behind of cannot be cut in two.
+        if cell::place(read).is_readers() {
+            self.runs = Some(Box::new(Runs::of([(write, read); 2])));
+        }
     }
 
     /// Checks an access and remembers it.
@@ -186,7 +190,7 @@ impl Side {
                 match step {
                     Step::Known => {}
                     Step::Words(new, with_write, with_read) => {
-                        cell::tell_both(*words, with_write, with_read, found);
+                        cell::tell_both(t, *words, with_write, with_read, found);
                         *words = new;
                     }
                     Step::Misfit => break,
@@ -220,21 +224,23 @@ impl Side {
 impl Runs {
     /// What the words of two halves say.
     fn of(halves: [(u64, u64); 2]) -> Runs {
-        let part = |word: u64, byte: u32| {
-            if bytes(word) >> byte & 1 == 0 {
-                return (Epoch::NEVER, SiteId(0));
-            }
-            (detect_epoch(word), SiteId(cell::place(word).at_byte(byte).0))
-        };
+        let part = |word: u64, byte: u32| (detect_epoch(word), SiteId(cell::place(word).at_byte(byte).0));
         let mut runs = Runs::default();
-        let mut last = None;
         for byte in 0..8 {
             let (write, read) = halves[byte as usize / 4];
-            let now = (part(write, byte), part(read, byte));
-            if last != Some(now) {
+            let touches = |word: &u64| bytes(*word) >> byte & 1 == 1;
+            let write = Some(write).filter(touches).map(|write| part(write, byte));
+            let mut reads: Vec<(Epoch, SiteId)> = Vec::new();
+            for read in readers::each(read).filter(touches) {
+                let read = part(read, byte);
+                if reads.iter().all(|(epoch, _)| epoch.slot() != read.0.slot()) {
+                    reads.push(read);
+                }
+            }
+            let state = Location::with_reads(write.unwrap_or_default(), &reads);
+            if runs.states.last() != Some(&state) {
                 runs.starts |= 1 << byte;
-                runs.states.push(Location::new(now.0, now.1));
-                last = Some(now);
+                runs.states.push(state);
             }
         }
         runs

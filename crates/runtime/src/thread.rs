@@ -15,6 +15,7 @@ use deadheat_abi::shadow::{SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
 use deadheat_detect::hb::{self, HbThread};
 use std::ffi::c_void;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
 
 pub use crate::registry::ThreadRef;
@@ -43,6 +44,8 @@ pub struct Thread {
     pub places: Places,
     /// Side states that an access of this epoch is known to be in.
     pub recent: Box<[Seen; SEEN]>,
+    /// Chains of readers that it is known to be in.
+    pub chains: Box<[Chained; SEEN]>,
     /// Side states put by to be used again.
     pub sides: Vec<u32>,
     tls: *mut Tls,
@@ -62,6 +65,17 @@ pub struct Seen {
     pub epoch: u64,
     /// Bytes read, written, atomically read, atomically written.
     pub bytes: [u8; 4],
+}
+
+/// A read word that stands for several readers, this thread among them.
+#[derive(Clone, Copy, Default)]
+pub struct Chained {
+    /// The word.
+    pub word: u64,
+    /// The epoch of this thread's read.
+    pub epoch: u64,
+    /// The bytes it read.
+    pub bytes: u8,
 }
 
 const CACHED: usize = 1024;
@@ -158,6 +172,7 @@ impl Thread {
             held: Held::new(),
             places: Places::new(),
             recent: zeroed_box(),
+            chains: zeroed_box(),
             sides: Vec::new(),
             tls: std::ptr::null_mut(),
         };
@@ -278,16 +293,13 @@ pub static OFF: AtomicBool = AtomicBool::new(false);
 /// the runtime.
 #[inline]
 pub fn with<R>(f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
-    let inside = Inside::enter()?;
-    // SAFETY: only the thread itself gets its record, and only once at a time: `inside` is proof of both.
-    Some(f(unsafe { &mut *inside.thread }))
+    Inside::enter()?.run(f)
 }
 
 /// Proof that the current thread is inside the runtime, and not twice.
 pub struct Inside {
     tls: *mut Tls,
-    /// The thread's record.
-    pub thread: *mut Thread,
+    thread: *mut Thread,
 }
 
 impl Inside {
@@ -314,6 +326,16 @@ impl Inside {
     }
 }
 
+impl Inside {
+    /// Runs `f` with the thread's record. `None` if the runtime failed in it: then it is off, and the program goes on.
+    #[inline(always)]
+    pub fn run<R>(self, f: impl FnOnce(&mut Thread) -> R) -> Option<R> {
+        // SAFETY: only the thread itself gets its record, and only once at a time: `self` is proof of both.
+        let thread = unsafe { &mut *self.thread };
+        std::panic::catch_unwind(AssertUnwindSafe(|| f(thread))).ok()
+    }
+}
+
 impl Drop for Inside {
     #[inline(always)]
     fn drop(&mut self) {
@@ -336,6 +358,21 @@ pub fn shut<R>(f: impl FnOnce() -> R) -> R {
         (&raw mut (*tls).inside).write_volatile(before);
         result
     }
+}
+
+/// Runs `f`, which calls functions of libc at which a thread can be cancelled: not here, where it holds locks.
+pub fn uncancelled<R>(f: impl FnOnce() -> R) -> R {
+    unsafe extern "C" {
+        fn pthread_setcancelstate(state: i32, old: *mut i32) -> i32;
+    }
+    const DISABLE: i32 = 1;
+    let mut before = 0;
+    // SAFETY: writes the state as it was, which is put back.
+    unsafe { pthread_setcancelstate(DISABLE, &raw mut before) };
+    let result = f();
+    // SAFETY: as above.
+    unsafe { pthread_setcancelstate(before, std::ptr::null_mut()) };
+    result
 }
 
 static READY: AtomicBool = AtomicBool::new(false);

@@ -1,0 +1,126 @@
+//! Reads that are not ordered among themselves, in one read word.
+//!
+//! The word is the last reader's; its place has the word of the reader before behind it, and so on: a chain, newest first,
+//! then by epoch, so that granules which the same threads have read share their chains whatever the order was. A reader
+//! leaves the chain when another one that comes after it has read the same bytes: who races with the first then races with
+//! the second, too.
+//!
+//! What this cannot say (more than [`LONGEST`] readers, a write of some of the bytes) goes to a side state.
+
+use crate::cell::{Step, add, bytes, knows, place, unordered, word};
+use crate::places::Place;
+use crate::thread::{Chained, SEEN, Thread};
+use deadheat_abi::shadow::EPOCH;
+
+/// The longest chain.
+const LONGEST: usize = 8;
+
+/// The readers of a read word, newest first, each as a word of its own.
+pub fn each(read: u64) -> impl Iterator<Item = u64> {
+    let mut next = read;
+    std::iter::from_fn(move || {
+        if next == 0 {
+            return None;
+        }
+        let now = next;
+        if !place(now).is_readers() {
+            next = 0;
+            return Some(now);
+        }
+        let (last, before) = place(now).readers();
+        next = before;
+        Some(word(now, last, bytes(now)))
+    })
+}
+
+fn remembered(t: &mut Thread, read: u64) -> &mut Chained {
+    let hash = read.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    &mut t.chains[hash as usize % SEEN]
+}
+
+/// [`crate::cell::step`] where the read word stands for several readers. `new` are the bytes that this thread's last write
+/// and last read of this epoch do not cover.
+#[inline(never)]
+pub fn step<const WRITE: bool>(t: &mut Thread, (write, read): (u64, u64), new: u8, at: Place) -> Step {
+    if !WRITE {
+        let epoch = t.epoch;
+        let seen = remembered(t, read);
+        if seen.word == read && seen.epoch == epoch && new & !seen.bytes == 0 {
+            return Step::Known;
+        }
+    }
+    let with_write = unordered(t, write, bytes(write) & new);
+    if WRITE {
+        return written(t, (write, read), new, at, with_write);
+    }
+    let own = each(read)
+        .filter(|read| (read ^ t.epoch) & EPOCH == 0)
+        .fold(0, |own, read| own | bytes(read));
+    let new = new & !own;
+    if new == 0 {
+        *remembered(t, read) = Chained {
+            word: read,
+            epoch: t.epoch,
+            bytes: own,
+        };
+        return Step::Known;
+    }
+    let with_write = with_write & new;
+    match joined(t, read, new, at) {
+        Some(read) => Step::Words((write, read), with_write, 0),
+        None => Step::Misfit,
+    }
+}
+
+fn written(t: &mut Thread, (write, read): (u64, u64), new: u8, at: Place, with_write: u8) -> Step {
+    let (mut with_read, mut all) = (0, 0);
+    for read in each(read) {
+        with_read |= unordered(t, read, bytes(read) & new);
+        all |= bytes(read);
+    }
+    let own_write = (write ^ t.epoch) & EPOCH == 0;
+    let after = match bytes(write) & !new {
+        _ if all & !new != 0 => return Step::Misfit,
+        0 => word(t.epoch, at, new),
+        _ if own_write => add(t, write, at, new),
+        _ => return Step::Misfit,
+    };
+    Step::Words((after, after), with_write, with_read & !with_write)
+}
+
+/// The chain with one more read.
+fn joined(t: &mut Thread, read: u64, new: u8, at: Place) -> Option<u64> {
+    if (read ^ t.epoch) & EPOCH == 0 {
+        // The last reader is this thread, in this epoch.
+        let (last, before) = place(read).readers();
+        let last = if last == at {
+            at
+        } else {
+            t.places.with(last, at, new)
+        };
+        return Some(word(read, last.behind(before)?, bytes(read) | new));
+    }
+    let mut kept = [0; LONGEST];
+    let mut count = 0;
+    for read in each(read) {
+        if bytes(read) & !new == 0 && knows(t, read) {
+            continue;
+        }
+        if count == LONGEST {
+            return None;
+        }
+        kept[count] = read;
+        count += 1;
+    }
+    let kept = &mut kept[..count];
+    kept.sort_unstable();
+    let mut before = 0;
+    for read in kept {
+        before = match before {
+            0 => *read,
+            _ => word(*read, place(*read).behind(before)?, bytes(*read)),
+        };
+    }
+    let place = if before == 0 { at } else { at.behind(before)? };
+    Some(word(t.epoch, place, new))
+}

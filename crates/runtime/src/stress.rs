@@ -1,0 +1,111 @@
+//! Real threads on one cell: nothing is lost, nothing is made up, whatever they come upon each other in.
+
+use crate::cell::{self, Cell, Found};
+use crate::places::Place;
+use crate::thread::Thread;
+use crate::{readers, side, sync};
+use deadheat_detect::hb::HbThread;
+use deadheat_event::{AccessKind, Mode, Slot};
+use std::sync::{Barrier, Mutex};
+
+const THREADS: u32 = 4;
+const ROUNDS: u32 = 20_000;
+
+/// Numbers that look random, the same in every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % n
+    }
+
+    /// Neighbouring bytes as accesses have them.
+    fn mask(&mut self) -> u8 {
+        let size = 1u64 << self.below(4);
+        let at = self.below(8 / size) * size;
+        (((1u16 << size) - 1) << at) as u8
+    }
+}
+
+/// Runs `work` in threads that know nothing of each other, and gives what they found.
+fn run(work: impl Fn(&mut Thread, &mut Random, &mut Vec<Found>) + Sync) -> Vec<Found> {
+    let start = Barrier::new(THREADS as usize);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS)
+            .map(|n| {
+                let (work, start) = (&work, &start);
+                scope.spawn(move || {
+                    let mut t = Thread::new(n, HbThread::after(Slot(n + 1), 0), true);
+                    let (mut random, mut found) = (Random(u64::from(n)), Vec::new());
+                    start.wait();
+                    for _ in 0..ROUNDS {
+                        work(&mut t, &mut random, &mut found);
+                    }
+                    found
+                })
+            })
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().expect("it did not panic"))
+            .collect()
+    })
+}
+
+fn any(t: &mut Thread, cell: &Cell, random: &mut Random, found: &mut Vec<Found>) {
+    let (mask, at) = (random.mask(), Place(random.below(3) as u32 + 1));
+    match random.below(8) {
+        0 => side::atomic(t, cell, mask, AccessKind::Read, at, found),
+        1 => side::atomic(t, cell, mask, AccessKind::Write, at, found),
+        2..5 => cell::access::<true>(t, cell, mask, at, found),
+        _ => cell::access::<false>(t, cell, mask, at, found),
+    }
+}
+
+#[test]
+fn threads_that_share_a_lock_never_race() {
+    const LOCK: usize = 0x5_0000_0000;
+    let (cell, lock) = (Cell::default(), Mutex::new(()));
+    let found = run(|t, random, found| {
+        let guard = lock.lock();
+        sync::acquire(t, LOCK, Mode::Exclusive);
+        for _ in 0..random.below(4) {
+            any(t, &cell, random, found);
+        }
+        sync::release(t, LOCK, Mode::Exclusive);
+        drop(guard);
+    });
+    assert!(found.is_empty(), "{:?}", found[0]);
+    side::reset(&cell);
+}
+
+#[test]
+fn threads_that_only_read_never_race_and_are_all_on_record() {
+    let cell = Cell::default();
+    let found = run(|t, random, found| {
+        let mask = random.mask();
+        cell::access::<false>(t, &cell, mask, Place(1), found);
+    });
+    assert!(found.is_empty());
+    let (write, read) = cell.load();
+    assert_eq!(write, 0, "reads alone need no side state");
+    let all = (0..THREADS).all(|n| {
+        let own = readers::each(read).filter(|read| cell::epoch(*read).0 == Slot(n + 1));
+        own.fold(0, |bytes, read| bytes | cell::bytes(read)) == 0xff
+    });
+    assert!(all, "every thread has read every byte");
+}
+
+#[test]
+fn threads_without_a_lock_race_on_every_byte() {
+    let cell = Cell::default();
+    let found = run(|t, random, found| any(t, &cell, random, found));
+    let bytes = found.iter().fold(0, |bytes, found| bytes | found.mask);
+    assert_eq!(bytes, 0xff);
+    side::reset(&cell);
+    assert_eq!(cell.load(), (0, 0));
+}
