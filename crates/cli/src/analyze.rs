@@ -13,7 +13,8 @@ use deadheat_detect::select::{self, Choice, DetectorName, FilterName};
 use deadheat_event::{Event, Stats, Tables};
 use deadheat_report::text::Colors;
 use deadheat_report::{
-    Baseline, Collector, Finding, Labels, Report, Sources, Summary, Suppressions, json, sarif, text,
+    Baseline, Collector, Judge, Labels, Report, Sources, Summary, Suppressions, Verdict, json, quote, sarif,
+    text,
 };
 use deadheat_trace::Source;
 use std::io::Write;
@@ -22,7 +23,7 @@ use std::process::ExitCode;
 
 /// Runs the command.
 pub fn run(args: &Analyze, term: Term) -> Result<ExitCode> {
-    let judge = Judge::new(args)?;
+    let judge = judge(args)?;
     let mut source = traces::open(&args.trace)?;
     let output = args
         .output
@@ -76,58 +77,27 @@ pub fn run(args: &Analyze, term: Term) -> Result<ExitCode> {
 }
 
 /// Decides which findings are reported.
-struct Judge<'a> {
-    suppressions: Suppressions,
-    baseline: Baseline,
-    only: Option<&'a str>,
-}
-
-/// Why a finding is not in the report, or that it is.
-#[derive(PartialEq, Eq)]
-enum Verdict {
-    Reported,
-    Suppressed,
-    Known,
-    NotAsked,
-}
-
-impl<'a> Judge<'a> {
-    fn new(args: &'a Analyze) -> Result<Judge<'a>> {
-        let suppressions = match &args.suppressions {
-            Some(path) => Suppressions::parse(&files::read_text(path, "suppressions")?)
-                .with_context(|| path.display().to_string())?,
-            None => Suppressions::default(),
-        };
-        let baseline = match &args.baseline {
-            Some(path) => Baseline::parse(&files::read_text(path, "baseline")?)
-                .with_context(|| path.display().to_string())?,
-            None => Baseline::default(),
-        };
-        Ok(Judge {
-            suppressions,
-            baseline,
-            only: args.only.as_deref(),
-        })
+fn judge(args: &Analyze) -> Result<Judge> {
+    let mut judge = Judge {
+        only: args.only.clone(),
+        ..Judge::default()
+    };
+    if let Some(path) = &args.suppressions {
+        judge.suppressions = Suppressions::parse(&files::read_text(path, "suppressions")?)
+            .with_context(|| path.display().to_string())?;
     }
-
-    fn verdict(&self, finding: &Finding) -> Verdict {
-        if self.only.is_some_and(|id| id != finding.id) {
-            Verdict::NotAsked
-        } else if self.suppressions.matches(finding) {
-            Verdict::Suppressed
-        } else if self.baseline.has(finding) {
-            Verdict::Known
-        } else {
-            Verdict::Reported
-        }
+    if let Some(path) = &args.baseline {
+        judge.baseline = Baseline::parse(&files::read_text(path, "baseline")?)
+            .with_context(|| path.display().to_string())?;
     }
+    Ok(judge)
 }
 
 /// An analysis under way.
 struct Run<'a> {
     analysis: Box<dyn Analysis>,
     collector: Collector,
-    judge: &'a Judge<'a>,
+    judge: &'a Judge,
     detector: String,
     again: String,
     limit: Limit,
@@ -136,7 +106,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(args: &Analyze, choice: &Choice, judge: &'a Judge<'a>) -> Result<Run<'a>> {
+    fn new(args: &Analyze, choice: &Choice, judge: &'a Judge) -> Result<Run<'a>> {
         Ok(Run {
             analysis: select::analysis(choice)?,
             collector: Collector::new(),
@@ -311,7 +281,7 @@ fn table(stats: &Stats, meter: &Meter) -> String {
 }
 
 /// The last line on stderr is a contract: scripts read it.
-fn last_line(summary: &Summary, term: Term) -> String {
+pub fn last_line(summary: &Summary, term: Term) -> String {
     let (style, text) = match summary.races {
         0 => (term.good(), "no data races".to_owned()),
         1 => (term.error(), "1 data race".to_owned()),
@@ -367,16 +337,6 @@ fn again(args: &Analyze) -> String {
     words.join(" ")
 }
 
-/// Quotes a word for a shell where it needs it.
-fn quote(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -410,19 +370,6 @@ mod tests {
         ] {
             let (races, unconfirmed, suppressed, known) = counts;
             assert_eq!(line(races, unconfirmed, suppressed, known), expect);
-        }
-    }
-
-    #[test]
-    fn words_are_quoted_for_a_shell() {
-        for (word, expect) in [
-            ("a.txt", "a.txt"),
-            ("a b", "'a b'"),
-            ("it's", r"'it'\''s'"),
-            ("", "''"),
-            ("$x", "'$x'"),
-        ] {
-            assert_eq!(quote(word), expect);
         }
     }
 }

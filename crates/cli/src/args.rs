@@ -1,17 +1,19 @@
 //! Every option, defined once: help and error messages come from here.
 
 use crate::memory::Size;
+use crate::native::settings::Settings;
 use crate::term::Color;
 use crate::traces::shares;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use deadheat_detect::select::{DetectorName, FilterName};
 use deadheat_trace::generate::{Config, Pattern, Shares};
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// Finds data races.
 ///
-/// deadheat reads a trace of a concurrent program and reports the pairs of memory accesses that nothing orders.
+/// deadheat runs a program, or reads a trace of one, and reports the pairs of memory accesses that nothing orders.
 #[derive(Debug, Parser)]
 #[command(name = "deadheat", version, max_term_width = 110, after_help = EXAMPLES)]
 pub struct Cli {
@@ -33,6 +35,8 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
+  deadheat check demo.rs                    build a program, run it, report its data races
+  cargo deadheat test                       the same for the tests of a Rust package
   deadheat analyze run.dht                  report the data races of a recorded run
   deadheat analyze --detector djit run.std  the same with another algorithm, on a RAPID trace
   deadheat trace info run.dht               what is in a trace
@@ -43,11 +47,136 @@ Exit status: 66 if a race was reported, 0 if not, 2 for a wrong command line or 
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
+    Check(Box<Check>),
     Analyze(Analyze),
     /// Look into traces, check, convert and make them
     #[command(subcommand)]
     Trace(Trace),
+    Cargo(Box<CargoArgs>),
+    /// Report what a running program says on stdin; programs start this by themselves
+    #[command(name = "__report", hide = true)]
+    Report,
 }
+
+/// Build a program, run it, report its data races
+///
+/// A source is built with clang or rustc and instrumented when it is linked. The program runs with this command's input,
+/// output and arguments; reports go to stderr as races are found.
+#[derive(Debug, Args)]
+#[command(after_help = CHECK_EXAMPLES)]
+pub struct Check {
+    /// A source (.c, .cc, .cpp, .cxx, .C, .rs), or a program that was built with deadheat
+    #[arg(value_name = "SOURCE|PROGRAM")]
+    pub target: PathBuf,
+
+    /// Arguments of the program
+    #[arg(last = true, value_name = "ARGS")]
+    pub arguments: Vec<OsString>,
+
+    /// Flags for clang, as in "-O2 -std=c++20"
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    pub cflags: Vec<String>,
+
+    /// Flags for rustc, as in "-O --edition 2021"
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    pub rustflags: Vec<String>,
+
+    #[command(flatten)]
+    pub report: ReportArgs,
+}
+
+/// Run cargo so that what it builds is checked for data races
+///
+/// Cargo's own options stand behind its command. Everything is built for this machine into a directory of its own,
+/// `deadheat` within cargo's target directory. Build scripts, procedural macros and what they compile are left as they are.
+#[derive(Debug, Args)]
+#[command(name = "cargo", bin_name = "cargo deadheat", hide = true, after_help = CARGO_EXAMPLES)]
+pub struct CargoArgs {
+    /// A command of cargo (build, run, test, bench, nextest, rustc) and its arguments
+    #[arg(
+        required = true,
+        trailing_var_arg = true,
+        allow_hyphen_values = true,
+        value_name = "COMMAND"
+    )]
+    pub cargo: Vec<OsString>,
+
+    #[command(flatten)]
+    pub report: ReportArgs,
+}
+
+const CARGO_EXAMPLES: &str = "\
+Examples:
+  cargo deadheat test                                  the tests, doctests too
+  cargo deadheat test --release --workspace            cargo's flags are passed through
+  cargo deadheat run --example server -- --port 8080
+  cargo deadheat nextest run                           with cargo-nextest
+  cargo deadheat --format sarif --output races.sarif test
+
+Exit status: 66 if a race was reported, else cargo's own; 2 for a wrong command line. The last line on stderr is
+`deadheat: no data races` or `deadheat: N data races`, for all programs that cargo ran.";
+
+/// How to report on a running program.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Report")]
+pub struct ReportArgs {
+    /// What to write: text on stderr, or JSON or SARIF 2.1.0 on stdout
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<ReportFormat>,
+
+    /// Write the report to FILE instead; - is stdout
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Do not report what these rules match (ThreadSanitizer's syntax, as in `race:function`)
+    #[arg(long, value_name = "FILE")]
+    pub suppressions: Option<PathBuf>,
+
+    /// Do not report what this earlier JSON report has
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+
+    /// End the program at the first race that is reported
+    #[arg(long)]
+    pub halt_on_race: bool,
+
+    /// Exit with N instead of 66 if a race was reported
+    #[arg(long, value_name = "N")]
+    pub exit_code: Option<u8>,
+
+    /// Print counters on stderr
+    #[arg(long)]
+    pub stats: bool,
+}
+
+impl ReportArgs {
+    /// As settings.
+    pub fn settings(&self, color: Color) -> Settings {
+        Settings {
+            format: self.format,
+            output: self.output.clone(),
+            color: (color != Color::Auto).then_some(color),
+            suppressions: self.suppressions.clone(),
+            baseline: self.baseline.clone(),
+            exit_code: self.exit_code,
+            halt_on_race: self.halt_on_race,
+            stats: self.stats,
+            log_dir: None,
+        }
+    }
+}
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  deadheat check demo.rs
+  deadheat check --cflags '-O2 -Iinclude -lm' demo.c -- 4 input.txt
+  deadheat check target/deadheat/x86_64-unknown-linux-gnu/debug/server
+  deadheat check --format json demo.c > known.json        keep what is known today ...
+  deadheat check --baseline known.json demo.c             ... and report only what is new
+
+Exit status: 66 if a race was reported, else the program's own (128 + N if signal N ended it); 2 for a wrong command line
+or a failed build. The last line on stderr is `deadheat: no data races` or `deadheat: N data races`.
+DEADHEAT_OPTIONS has the same options as `name=value`, separated by colons.";
 
 /// Report the data races of a recorded run
 ///

@@ -29,13 +29,18 @@ pub struct Output {
 impl Output {
     /// Opens `path`, which must not be the file `input`.
     pub fn open(path: &Path, input: &Path) -> Result<Output> {
+        refuse_same(path, input)?;
+        Output::create(path)
+    }
+
+    /// Opens `path`.
+    pub fn create(path: &Path) -> Result<Output> {
         if is_standard(path) {
             return Ok(Output {
                 file: None,
                 path: path.to_owned(),
             });
         }
-        refuse_same(path, input)?;
         let file = OpenOptions::new()
             .write(true)
             .create(true)

@@ -1,4 +1,5 @@
 //! `deadheat`: the command line. Thin: it parses options, reads traces, runs what the libraries offer and prints.
+//! Called by another name it is a linker (`native/shim.rs`).
 //!
 //! Exit status, the last line on stderr and the JSON report are a contract (see `docs/guide.md`); tests in
 //! `tests/` run the binary to keep it.
@@ -8,12 +9,14 @@ mod args;
 mod files;
 mod memory;
 mod meter;
+mod native;
 mod progress;
 mod term;
 mod traces;
 
 use args::{Cli, Command};
 use clap::Parser;
+use native::{cargo, check, reporter, shim};
 use std::process::ExitCode;
 use term::{Term, say};
 
@@ -21,9 +24,15 @@ use term::{Term, say};
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
+    if let Some(face) = shim::face(std::env::args_os().next().as_ref()) {
+        return shim::run(face, std::env::args_os().skip(1).collect());
+    }
     let cli = Cli::parse();
     let term = Term::new(cli.color);
     let result = match &cli.command {
+        Command::Check(args) => check::run(args, cli.color),
+        Command::Cargo(args) => cargo::run(args, cli.color),
+        Command::Report => reporter::run(),
         Command::Analyze(args) => analyze::run(args, term),
         Command::Trace(command) => traces::run(command, term).map(|()| ExitCode::SUCCESS),
     };

@@ -198,9 +198,10 @@ impl Kept {
         let race = &self.race;
         let location = names::location(race.place, tables);
         let access = |side: &Side, locks_known: bool| Access {
-            thread: side.thread.0,
+            thread: Some(side.thread.0),
             op: side.access.into(),
             atomic: side.atomic,
+            address: None,
             size: location.size,
             frames: names::frame(side.site, tables).into_iter().collect(),
             locks: (locks_known || !side.locks.is_empty())
@@ -227,11 +228,12 @@ impl Kept {
             threads: self.threads(tables),
             detector: labels.detector.to_owned(),
             witness: None,
-            event: race.event,
+            event: Some(race.event),
             count: self.count,
             again: labels.again.replace("{id}", &id),
             id,
             location,
+            hint: None,
         }
     }
 
@@ -250,6 +252,7 @@ impl Kept {
                 let site = origin.and_then(|origin| names::frame(origin.site, tables));
                 threads.push(Thread {
                     id: id.0,
+                    tid: None,
                     name: names::thread(id, tables),
                     created_by: origin.map(|origin| origin.parent.0),
                     created_at: site.into_iter().collect(),
@@ -270,14 +273,14 @@ fn fingerprint(accesses: &[Access], place: Option<&str>) -> String {
         let whole = place.unwrap_or_default().split('[').next().unwrap_or_default();
         sides.push(whole.to_owned());
     }
-    // FNV-1a: stable between versions of Rust and of this tool, which the standard hasher is not.
-    let hash = sides
-        .join("\n\n")
-        .bytes()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-    format!("{hash:016x}")
+    format!("{:016x}", fnv(&sides.join("\n\n")))
+}
+
+/// FNV-1a: stable between versions of Rust and of this tool, which the standard hasher is not.
+pub(crate) fn fnv(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 fn side_text(access: &Access) -> String {

@@ -15,16 +15,50 @@ mod baseline;
 mod collect;
 mod error;
 pub mod json;
+mod judge;
 mod model;
 mod names;
+pub mod native;
 pub mod sarif;
 mod source;
 mod suppress;
+mod symbols;
 pub mod text;
 
 pub use baseline::Baseline;
 pub use collect::{Collector, Labels};
 pub use error::Error;
-pub use model::{Access, Elements, Finding, Frame, Location, Lock, Operation, Report, Summary, Thread, What};
+pub use judge::{Judge, Verdict};
+pub use model::{
+    Access, Block, Elements, Finding, Frame, Location, Lock, Operation, Report, Role, Summary, Thread, What,
+};
 pub use source::Sources;
 pub use suppress::Suppressions;
+
+/// Quotes a word for a shell where it needs it.
+pub fn quote(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        for (word, expect) in [
+            ("a.txt", "a.txt"),
+            ("a b", "'a b'"),
+            ("it's", r"'it'\''s'"),
+            ("", "''"),
+            ("$x", "'$x'"),
+        ] {
+            assert_eq!(quote(word), expect);
+        }
+    }
+}

@@ -47,6 +47,9 @@ pub struct Summary {
     /// Counters of the analysis, where asked for.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub stats: BTreeMap<String, u64>,
+    /// What may have hidden a race or made a report poorer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
 /// One race, or one violation of the locking discipline.
@@ -76,12 +79,16 @@ pub struct Finding {
     /// The reordering that shows a predicted race.
     #[serde(default)]
     pub witness: Option<serde_json::Value>,
-    /// Number of the event at which it was first seen, counted from 0.
-    pub event: u64,
+    /// Number of the event of the trace at which it was first seen, counted from 0. None if a running program reported it.
+    #[serde(default)]
+    pub event: Option<u64>,
     /// How often it was seen.
     pub count: u64,
     /// The command that shows it again.
     pub again: String,
+    /// What is likely wrong, where it is obvious.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
 }
 
 /// A piece of memory or of an array.
@@ -101,6 +108,34 @@ pub struct Location {
     /// Where it was allocated.
     #[serde(default)]
     pub allocated_at: Vec<Frame>,
+    /// The heap block, mapping or variable that these bytes are part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub block: Option<Block>,
+    /// The thread that allocated it, or whose stack or thread-local memory it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub thread: Option<u32>,
+    /// Where a global is declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub declared_at: Option<Frame>,
+}
+
+/// A heap block, mapping or variable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Block {
+    /// First byte, as hexadecimal text.
+    pub address: String,
+    /// Bytes.
+    pub size: u64,
+    /// Where in it the location begins.
+    #[serde(default)]
+    pub offset: u64,
+    /// Whether it was freed when the race was seen.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub freed: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 /// Kinds of memory.
@@ -111,6 +146,16 @@ pub enum What {
     Memory,
     /// Elements of an array.
     Array,
+    /// A block from `malloc`, `new` and the like.
+    Heap,
+    /// A global or static variable.
+    Global,
+    /// A thread's stack.
+    Stack,
+    /// Thread-local variables.
+    Tls,
+    /// Memory from `mmap`.
+    Map,
 }
 
 /// The elements `first, first + stride, …, last`.
@@ -127,13 +172,16 @@ pub struct Elements {
 /// One of the accesses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Access {
-    /// The thread, as [`Thread::id`].
-    pub thread: u32,
-    /// Read or write.
+    /// The thread, as [`Thread::id`], where known.
+    pub thread: Option<u32>,
+    /// Read, write or free.
     pub op: Operation,
     /// Whether it was atomic.
     pub atomic: bool,
-    /// Bytes of it that the other access touched too.
+    /// First byte, as hexadecimal text, where it may differ from the location's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// Bytes of it; in a trace, those that the other access touched too.
     pub size: Option<u64>,
     /// Where, innermost first. Empty if unknown.
     pub frames: Vec<Frame>,
@@ -141,7 +189,7 @@ pub struct Access {
     pub locks: Option<Vec<Lock>>,
 }
 
-/// Read or write.
+/// What an access does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
@@ -149,12 +197,18 @@ pub enum Operation {
     Read,
     /// Changes memory.
     Write,
+    /// Gives memory back.
+    Free,
 }
 
 impl Operation {
-    /// `"read"` or `"write"`.
+    /// `"read"`, `"write"` or `"free"`.
     pub fn as_str(self) -> &'static str {
-        AccessKind::from(self).as_str()
+        match self {
+            Operation::Read => "read",
+            Operation::Write => "write",
+            Operation::Free => "free",
+        }
     }
 }
 
@@ -163,15 +217,6 @@ impl From<AccessKind> for Operation {
         match kind {
             AccessKind::Read => Operation::Read,
             AccessKind::Write => Operation::Write,
-        }
-    }
-}
-
-impl From<Operation> for AccessKind {
-    fn from(operation: Operation) -> AccessKind {
-        match operation {
-            Operation::Read => AccessKind::Read,
-            Operation::Write => AccessKind::Write,
         }
     }
 }
@@ -187,6 +232,43 @@ pub struct Frame {
     pub line: Option<u32>,
     /// The column.
     pub column: Option<u32>,
+    /// Whether its code was put into that of the next frame.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub inlined: bool,
+    /// The executable or library.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
+    /// The address in the module as its own symbol table counts, as hexadecimal text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub offset: Option<String>,
+    /// How far behind the function's start, where the line is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function_offset: Option<u64>,
+    /// Whose code it is.
+    #[serde(default, skip_serializing_if = "Role::is_user")]
+    pub role: Role,
+}
+
+/// Whose code a frame is in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The user's, or that of a library the user chose.
+    #[default]
+    User,
+    /// The language's own library.
+    Std,
+    /// What starts threads and the program.
+    Start,
+    /// Our runtime.
+    Runtime,
+}
+
+impl Role {
+    /// Whether it is the user's code.
+    pub fn is_user(&self) -> bool {
+        *self == Role::User
+    }
 }
 
 /// A lock, as the run named it.
@@ -196,6 +278,15 @@ pub struct Lock {
     pub id: u64,
     /// Its name.
     pub name: Option<String>,
+    /// `mutex`, `rwlock-read`, `rwlock-write`, `spin` and so on, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<String>,
+    /// Where it is, as hexadecimal text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<String>,
+    /// Where it was taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken_at: Vec<Frame>,
 }
 
 /// A thread that a finding is about.
@@ -203,6 +294,9 @@ pub struct Lock {
 pub struct Thread {
     /// Its number.
     pub id: u32,
+    /// Its number in the operating system, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tid: Option<u32>,
     /// Its name.
     pub name: Option<String>,
     /// The thread that made it, where known.

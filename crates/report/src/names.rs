@@ -20,6 +20,7 @@ pub fn frame(site: SiteId, tables: &Tables) -> Option<Frame> {
         file: known(tables, Some(&site.file)),
         line: (site.line != 0).then_some(site.line),
         column: (site.column != 0).then_some(site.column),
+        ..Frame::default()
     };
     (frame != Frame::default()).then_some(frame)
 }
@@ -34,6 +35,9 @@ pub fn lock(id: SyncId, tables: &Tables) -> Lock {
     Lock {
         id: id.0,
         name: known(tables, tables.syncs.get(&id)),
+        kind: None,
+        address: None,
+        taken_at: Vec::new(),
     }
 }
 
@@ -56,6 +60,9 @@ pub fn location(place: Place, tables: &Tables) -> Location {
             name: variable(addr, tables),
             elements: None,
             allocated_at: Vec::new(),
+            block: None,
+            thread: None,
+            declared_at: None,
         },
         Place::Array { array, indices } => {
             let name = known(tables, tables.arrays.get(&array)).unwrap_or_else(|| array.to_string());
@@ -72,6 +79,9 @@ pub fn location(place: Place, tables: &Tables) -> Location {
                 name: Some(name),
                 elements: Some(Elements { first, last, stride }),
                 allocated_at: Vec::new(),
+                block: None,
+                thread: None,
+                declared_at: None,
             }
         }
     }

@@ -100,7 +100,11 @@ fn describe(access: &Access) -> String {
         }) => format!(" in {function}"),
         _ => String::new(),
     };
-    format!("{atomic}{} by thread T{}{at}", access.op.as_str(), access.thread)
+    let who = access
+        .thread
+        .map(|id| format!(" by thread T{id}"))
+        .unwrap_or_default();
+    format!("{atomic}{}{who}{at}", access.op.as_str())
 }
 
 fn location(access: &Access, message: Option<String>) -> Option<Value> {

@@ -27,13 +27,20 @@ impl Sources {
 
     /// A line of a file, counted from 1, without the blanks around it.
     pub fn line(&mut self, file: &str, line: u32) -> Option<&str> {
+        self.excerpt(file, line).map(|(text, _)| text)
+    }
+
+    /// The same, and how many characters were left out in front of it.
+    pub fn excerpt(&mut self, file: &str, line: u32) -> Option<(&str, usize)> {
         let index = usize::try_from(line).ok()?.checked_sub(1)?;
         if !self.files.contains_key(file) {
             let text = self.roots.iter().find_map(|root| read(&root.join(file)));
             self.files.insert(file.to_owned(), text);
         }
-        let line = self.files.get(file)?.as_ref()?.lines().nth(index)?.trim();
-        (!line.is_empty()).then_some(line)
+        let line = self.files.get(file)?.as_ref()?.lines().nth(index)?.trim_end();
+        let text = line.trim_start();
+        let before = line[..line.len() - text.len()].chars().count();
+        (!text.is_empty()).then_some((text, before))
     }
 }
 

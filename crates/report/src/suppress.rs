@@ -1,34 +1,57 @@
 //! Suppressions, in ThreadSanitizer's syntax, so that a project's file can be used as it is.
 //!
-//! One `type:pattern` a line; `#` starts a comment line. `race` matches a function, a file or the variable of any
-//! frame, `race_top` those of the innermost frame of either access. A pattern matches anywhere in a name; `*` stands
-//! for any text, a leading `^` and a trailing `$` tie it to the ends. TSan's other types (`thread`, `mutex`, `signal`,
-//! `deadlock`, `called_from_lib`) are about things that are not reported here, and match nothing.
+//! One `type:pattern` a line; `#` starts a comment line. A pattern matches anywhere in a name; `*` stands for any text, a
+//! leading `^` and a trailing `$` tie it to the ends.
+//!
+//! - `race` matches a function, a file or a module of any frame of the accesses, or the variable; as in TSan, for a
+//!   running program also those of where the accessing threads were made.
+//! - `race_top` matches those of the innermost frame of either access.
+//! - `called_from_lib` matches the module of the innermost frame of either access.
+//! - `thread`, `mutex`, `signal` and `deadlock` are about things that are not reported here, and match nothing;
+//!   [`Suppressions::ignored`] counts them.
+//!
+//! Frames of our own runtime are no frames here.
 //!
 //! Deviation: TSan takes the first place where a piece of a pattern fits and gives up if the rest then does not; here
 //! all places are tried. A `$` that is not at the end stands for itself, because Java's and LLVM's names contain it.
 
-use crate::{Error, Finding, Frame};
+use crate::{Access, Error, Finding, Frame, Role};
 
-const OTHER_TYPES: [&str; 5] = ["thread", "mutex", "signal", "deadlock", "called_from_lib"];
+const TYPES: [(&str, Scope); 3] = [
+    ("race", Scope::Anywhere),
+    ("race_top", Scope::Top),
+    ("called_from_lib", Scope::Library),
+];
+const OTHER_TYPES: [&str; 4] = ["thread", "mutex", "signal", "deadlock"];
 
 /// Rules that say which findings not to report.
 #[derive(Clone, Debug, Default)]
 pub struct Suppressions {
     rules: Vec<Rule>,
+    ignored: usize,
 }
 
 #[derive(Clone, Debug)]
 struct Rule {
-    /// Only the innermost frame counts.
-    top: bool,
+    scope: Scope,
     pattern: Pattern,
+}
+
+/// What a rule looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// All names of a finding.
+    Anywhere,
+    /// The innermost frames.
+    Top,
+    /// The modules of the innermost frames.
+    Library,
 }
 
 impl Suppressions {
     /// Reads the text of a suppressions file.
     pub fn parse(text: &str) -> Result<Suppressions, Error> {
-        let mut rules = Vec::new();
+        let (mut rules, mut ignored) = (Vec::new(), 0);
         for (number, line) in text.lines().enumerate() {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
@@ -46,44 +69,75 @@ impl Suppressions {
                     "the pattern is empty and would match everything; write `*` for that".into(),
                 ));
             }
-            match kind {
-                "race" | "race_top" => rules.push(Rule {
-                    top: kind == "race_top",
+            if let Some((_, scope)) = TYPES.iter().find(|(name, _)| *name == kind) {
+                rules.push(Rule {
+                    scope: *scope,
                     pattern: Pattern::new(pattern),
-                }),
-                other if OTHER_TYPES.contains(&other) => {}
-                other => {
-                    return Err(bad(format!(
-                        "unknown suppression type `{other}`; known are race, race_top, {}",
-                        OTHER_TYPES.join(", ")
-                    )));
-                }
+                });
+            } else if OTHER_TYPES.contains(&kind) {
+                ignored += 1;
+            } else {
+                let known = TYPES.iter().map(|(name, _)| *name).chain(OTHER_TYPES);
+                return Err(bad(format!(
+                    "unknown suppression type `{kind}`; known are {}",
+                    known.collect::<Vec<_>>().join(", ")
+                )));
             }
         }
-        Ok(Suppressions { rules })
+        Ok(Suppressions { rules, ignored })
+    }
+
+    /// How many rules are about things that are not reported here.
+    pub fn ignored(&self) -> usize {
+        self.ignored
     }
 
     /// Whether a finding is not to be reported.
     pub fn matches(&self, finding: &Finding) -> bool {
-        self.rules.iter().any(|rule| {
-            let variable = finding.location.name.as_deref();
-            let frames = finding.accesses.iter().flat_map(|access| {
-                let count = if rule.top { 1 } else { access.frames.len() };
-                access.frames.iter().take(count)
-            });
-            variable.is_some_and(|name| rule.pattern.matches(name)) || { frames }
-                .any(|frame| rule.matches(frame))
-        })
+        self.rules.iter().any(|rule| rule.matches(finding))
     }
 }
 
 impl Rule {
-    fn matches(&self, frame: &Frame) -> bool {
-        [&frame.function, &frame.file]
-            .into_iter()
-            .flatten()
-            .any(|name| self.pattern.matches(name))
+    fn matches(&self, finding: &Finding) -> bool {
+        let mut top = finding.accesses.iter().filter_map(innermost);
+        match self.scope {
+            Scope::Library => top.any(|frame| self.has(frame.module.as_deref())),
+            Scope::Top => {
+                self.has(finding.location.name.as_deref()) || top.any(|frame| self.has_frame(frame))
+            }
+            Scope::Anywhere => {
+                let accesses = finding.accesses.iter();
+                let accessing = |id| accesses.clone().any(|access| access.thread == Some(id));
+                let mut threads = finding
+                    .threads
+                    .iter()
+                    .filter(|thread| finding.event.is_none() && accessing(thread.id));
+                self.has(finding.location.name.as_deref())
+                    || { accesses.clone() }.any(|access| self.has_any(&access.frames))
+                    || threads.any(|thread| self.has_any(&thread.created_at))
+            }
+        }
     }
+
+    fn has_any(&self, frames: &[Frame]) -> bool {
+        frames.iter().any(|frame| self.has_frame(frame))
+    }
+
+    fn has_frame(&self, frame: &Frame) -> bool {
+        frame.role != Role::Runtime
+            && [&frame.function, &frame.file, &frame.module]
+                .into_iter()
+                .any(|name| self.has(name.as_deref()))
+    }
+
+    fn has(&self, name: Option<&str>) -> bool {
+        name.is_some_and(|name| self.pattern.matches(name))
+    }
+}
+
+fn innermost(access: &Access) -> Option<&Frame> {
+    { access.frames.iter() }.find(|frame| frame.role != Role::Runtime)
 }
 
 /// Literal pieces with any text between them.
@@ -205,7 +259,8 @@ mod tests {
     #[test]
     fn comments_and_types_for_other_reports_are_accepted() {
         let text = "# ours\n\n  race:foo  \nrace_top:bar\nmutex:m\ncalled_from_lib:libz.so\n";
-        assert_eq!(Suppressions::parse(text).map(|s| s.rules.len()), Ok(2));
+        let parsed = Suppressions::parse(text).unwrap();
+        assert_eq!((parsed.rules.len(), parsed.ignored()), (3, 1));
     }
 
     #[test]

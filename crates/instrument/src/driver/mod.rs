@@ -156,5 +156,10 @@ fn failed(what: &str, error: &io::Error) -> Error {
     Error(format!("{what}: {error}"))
 }
 
-/// Where results are kept if nobody says how much.
+/// Takes text apart into words, as in a response file. That is how a shell does it, too, as far as quotes go.
+pub fn split_words(text: &str) -> Vec<OsString> {
+    response::words(text.as_bytes())
+}
+
+/// Bytes kept if nobody says how much.
 pub const CACHE_LIMIT: u64 = cache::DEFAULT_LIMIT;

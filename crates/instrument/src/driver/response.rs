@@ -39,7 +39,7 @@ pub fn expand(arguments: Vec<OsString>) -> io::Result<Vec<OsString>> {
 }
 
 /// The words of a response file.
-fn words(text: &[u8]) -> Vec<OsString> {
+pub fn words(text: &[u8]) -> Vec<OsString> {
     let mut words = Vec::new();
     let mut word: Option<Vec<u8>> = None;
     let mut quote = None;

@@ -1,6 +1,9 @@
 //! The report for people, laid out like ThreadSanitizer's: most readers have seen one.
 //!
-//! Names come out of traces: control characters in them are replaced, so that a trace cannot drive the terminal.
+//! Names come out of traces and programs: control characters in them are replaced, so that they cannot drive the
+//! terminal.
+
+mod native;
 
 use crate::{Access, Finding, Frame, Lock, Report, Sources, Thread, What};
 use anstyle::{AnsiColor, Style};
@@ -15,6 +18,7 @@ pub struct Colors {
     heading: Style,
     warning: Style,
     access: Style,
+    caret: Style,
     quiet: Style,
 }
 
@@ -30,6 +34,7 @@ impl Colors {
             heading: AnsiColor::Red.on_default().bold(),
             warning: AnsiColor::Yellow.on_default().bold(),
             access: AnsiColor::Blue.on_default().bold(),
+            caret: AnsiColor::Red.on_default().bold(),
             quiet: Style::new().dimmed(),
         }
     }
@@ -43,8 +48,22 @@ pub fn write(report: &Report, colors: Colors, sources: &mut Sources, mut out: im
     Ok(())
 }
 
-fn write_finding(
+/// Prints one finding, with a line before and behind it.
+pub fn write_finding(
     finding: &Finding,
+    colors: Colors,
+    sources: &mut Sources,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    match finding.event {
+        Some(event) => write_traced(finding, event, colors, sources, out),
+        None => native::write_finding(finding, colors, sources, out),
+    }
+}
+
+fn write_traced(
+    finding: &Finding,
+    event: u64,
     colors: Colors,
     sources: &mut Sources,
     out: &mut impl Write,
@@ -90,7 +109,7 @@ fn write_finding(
         "\n{quiet}  Seen {} {times} by {}, first at event {}. Show it again with:\n    {}{quiet:#}",
         finding.count,
         finding.detector,
-        finding.event,
+        event,
         clean(&finding.again)
     )?;
     writeln!(out, "{RULE}")
@@ -126,7 +145,9 @@ fn write_access(
     writeln!(
         out,
         "{style}  {op} {what} by {}{held}:{style:#}",
-        thread_name(finding, access.thread)
+        access
+            .thread
+            .map_or_else(|| "an unknown thread".to_owned(), |id| thread_name(finding, id))
     )?;
     if access.frames.is_empty() {
         return writeln!(out, "    #0 <unknown>");

@@ -1,0 +1,124 @@
+//! `deadheat check`: builds a source, runs the program, reports.
+
+use super::compilers::{self, Language};
+use super::home::Home;
+use super::listen::{Listener, conclude};
+use super::run::{self, End};
+use super::settings::Settings;
+use crate::args::Check;
+use crate::files;
+use crate::term::{Color, Term};
+use anyhow::{Context, Result, bail};
+use deadheat_instrument::program::{self, Kind};
+use deadheat_report::quote;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Runs the command.
+pub fn run(args: &Check, color: Color) -> Result<ExitCode> {
+    let settings = args.report.settings(color).or(Settings::from_environment()?);
+    let term = Term::new(settings.color.unwrap_or_default());
+    if let Some(output) = &settings.output {
+        files::refuse_same(output, &args.target)?;
+    }
+    // First of all: nobody wants to hear after the run that a file cannot be read or written.
+    let mut listener = Listener::new(settings.clone(), command(), again(args))?;
+    let made = tempfile::tempdir().context("cannot make a temporary directory")?;
+    let program = match Language::of(&args.target) {
+        Some(language) => build(args, language, made.path())?,
+        None => instrumented(&args.target)?,
+    };
+    let end = run::observed(&program, &args.arguments, &settings, &mut listener)?;
+    drop(made);
+    if let End::Signal(signal) = end {
+        term.warn(&format!("the program was ended by signal {signal}{}", signal_name(signal)));
+    }
+    let (report, settings) = listener.finish()?;
+    let outcome = conclude(&report, &settings, term);
+    Ok(ExitCode::from(outcome.status.unwrap_or(end.status())))
+}
+
+fn build(args: &Check, language: Language, directory: &Path) -> Result<PathBuf> {
+    // A compiler would say so as well, but in its own words.
+    std::fs::metadata(&args.target).with_context(|| format!("cannot read {}", args.target.display()))?;
+    let name = args.target.file_stem().unwrap_or_default();
+    let output = directory.join(name);
+    compilers::build(language, &args.target, &output, &args.cflags, &args.rustflags, &Home::open()?)?;
+    Ok(output)
+}
+
+/// The program at `path`, if it was built for this.
+fn instrumented(path: &Path) -> Result<PathBuf> {
+    let found = find(path).with_context(|| format!("cannot find the program {}", path.display()))?;
+    let kind = program::kind(&found).with_context(|| format!("cannot read {}", found.display()))?;
+    match kind {
+        Kind::Instrumented => Ok(found),
+        Kind::Plain => bail!(
+            "{} was not built with deadheat, so there is nothing to see in it; {BUILD}",
+            found.display()
+        ),
+        Kind::Other => bail!(
+            "{} is neither a program nor a source that deadheat can build (.c, .cc, .cpp, .cxx, .C, .rs); {BUILD}",
+            found.display()
+        ),
+    }
+}
+
+const BUILD: &str = "give `deadheat check` the source, or build with `cargo deadheat build`";
+
+/// As a shell looks for a command: a name with a slash is a path.
+fn find(path: &Path) -> Option<PathBuf> {
+    if path.is_file() {
+        return std::path::absolute(path).ok();
+    }
+    if path.components().count() > 1 {
+        return None;
+    }
+    let paths = std::env::var_os("PATH")?;
+    std::env::split_paths(&paths)
+        .map(|directory| directory.join(path))
+        .find(|path| path.is_file())
+}
+
+fn signal_name(signal: u8) -> &'static str {
+    match signal {
+        1 => " (SIGHUP)",
+        2 => " (SIGINT)",
+        3 => " (SIGQUIT)",
+        4 => " (SIGILL)",
+        6 => " (SIGABRT)",
+        7 => " (SIGBUS)",
+        8 => " (SIGFPE)",
+        9 => " (SIGKILL)",
+        11 => " (SIGSEGV)",
+        13 => " (SIGPIPE)",
+        14 => " (SIGALRM)",
+        15 => " (SIGTERM)",
+        _ => "",
+    }
+}
+
+/// The command that was run, as a shell would take it.
+fn command() -> String {
+    let words = std::env::args_os().skip(1);
+    let words = words.map(|word| quote(&word.to_string_lossy()));
+    std::iter::once("deadheat".to_owned())
+        .chain(words)
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+/// The command that shows the findings again.
+fn again(args: &Check) -> String {
+    let mut words = vec!["deadheat check".to_owned()];
+    for (flag, values) in [("--cflags", &args.cflags), ("--rustflags", &args.rustflags)] {
+        words.extend(values.iter().map(|value| format!("{flag} {}", quote(value))));
+    }
+    words.push(quote(&args.target.to_string_lossy()));
+    if !args.arguments.is_empty() {
+        words.push("--".to_owned());
+        let arguments = args.arguments.iter();
+        words.extend(arguments.map(|word| quote(&word.to_string_lossy())));
+    }
+    words.join(" ")
+}

@@ -1,0 +1,18 @@
+//! Programs under observation: building them with instrumentation, running them, reporting what the runtime says.
+//!
+//! ```text
+//! check, cargo ──▶ compilers ──▶ shim (as their linker) ──▶ instrument::driver
+//!       └────────▶ the program, with the runtime in it ──wire lines──▶ listen ──▶ report
+//! ```
+
+pub mod cargo;
+pub mod check;
+mod collect;
+mod compilers;
+pub mod home;
+mod listen;
+pub mod reporter;
+mod run;
+mod rustflags;
+pub mod settings;
+pub mod shim;

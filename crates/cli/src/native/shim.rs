@@ -1,0 +1,75 @@
+//! This command under another name: compilers call it as their linker.
+
+use super::home::{self, Home};
+use crate::term::{Color, Term, say};
+use anyhow::{Context, Result};
+use deadheat_instrument::cache::Key;
+use deadheat_instrument::driver::{self, Config, Face};
+use std::ffi::OsString;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Whom the caller wants, going by the name it called.
+pub fn face(name: Option<&OsString>) -> Option<Face> {
+    let name = Path::new(name?).file_name()?;
+    match name.to_str()? {
+        home::COMPILER_FACE => Some(Face::Compiler),
+        home::LINKER_FACE => Some(Face::Linker),
+        _ => None,
+    }
+}
+
+/// Links.
+pub fn run(face: Face, arguments: Vec<OsString>) -> ExitCode {
+    let term = Term::new(Color::Auto);
+    match link(face, arguments, term) {
+        Ok(status) => ExitCode::from(status),
+        Err(error) => {
+            let style = term.error();
+            say(&format!("deadheat: {style}error{style:#}: {error:#}"));
+            ExitCode::from(crate::USAGE)
+        }
+    }
+}
+
+fn link(face: Face, arguments: Vec<OsString>, term: Term) -> Result<u8> {
+    let (variable, usual) = match face {
+        Face::Compiler => ("DEADHEAT_CC", "cc"),
+        Face::Linker => ("DEADHEAT_LD", "ld"),
+    };
+    let config = Config {
+        program: std::env::var_os(variable)
+            .filter(|value| !value.is_empty())
+            .unwrap_or_else(|| usual.into()),
+        runtime: Home::open()?.runtime(),
+        cache: home::cache(),
+        cache_limit: driver::CACHE_LIMIT,
+        identity: identity()?,
+    };
+    let status = driver::link(face, arguments, &config, &|message| term.warn(message))?;
+    Ok(match (status.code(), status.signal()) {
+        (Some(code), _) => u8::try_from(code).unwrap_or(1),
+        (None, signal) => 128 + signal.and_then(|signal| u8::try_from(signal).ok()).unwrap_or(0),
+    })
+}
+
+/// Stands for the code that instruments. Whatever is changed in it, the file is another; it names its LLVM, too.
+fn identity() -> Result<Vec<u8>> {
+    let file = std::fs::read("/proc/self/exe").context("cannot read this command's own file")?;
+    Ok(Key::of(&[&file]).to_hex().into_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_decides() {
+        let face = |name: &str| face(Some(&OsString::from(name)));
+        assert_eq!(face("/cache/runtime/x/deadheat-link"), Some(Face::Compiler));
+        assert_eq!(face("deadheat-ld"), Some(Face::Linker));
+        assert_eq!(face("/usr/bin/deadheat"), None);
+        assert_eq!(super::face(None), None);
+    }
+}
