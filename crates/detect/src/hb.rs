@@ -19,7 +19,7 @@ pub struct HbThread {
     time: u64,
     /// `slot` and `time` in one word, kept ready for the fast path.
     epoch: Epoch,
-    /// What is known of the other threads. The own entry may be old.
+    /// What is known of all threads. The own entry is `time`.
     known: VectorClock,
     copy: Copied,
     /// What relaxed loads have read since; an acquire fence makes it known.
@@ -44,11 +44,13 @@ impl HbThread {
     /// A thread that knows of nobody. It starts after its predecessor in the slot, if any.
     pub fn new(slot: Slot, predecessor: Option<&HbThread>) -> HbThread {
         let time = predecessor.map_or(1, |p| p.time + 1);
+        let mut known = predecessor.map_or_else(VectorClock::default, |p| p.known.clone());
+        known.set(slot, time);
         HbThread {
             slot,
             time,
             epoch: Epoch::new(slot, time),
-            known: predecessor.map_or_else(VectorClock::default, |p| p.known.clone()),
+            known,
             copy: Copied::No,
             read: Snapshot::Empty,
             fenced: Snapshot::Empty,
@@ -94,25 +96,18 @@ impl HbThread {
     /// The known time of a thread (its own included).
     #[inline]
     pub fn get(&self, slot: Slot) -> u64 {
-        if slot == self.slot {
-            self.time
-        } else {
-            self.known.get(slot)
-        }
+        self.known.get(slot)
     }
 
     /// Whether what happened at `epoch` happens before what this thread does now.
     #[inline]
     pub fn knows(&self, epoch: Epoch) -> bool {
-        // Without a branch: whose access was last is what a processor guesses worst.
-        (epoch.time() <= self.known.get(epoch.slot())) | (epoch.slot() == self.slot)
+        epoch.time() <= self.known.get(epoch.slot())
     }
 
     /// The whole clock, for detectors that compare whole clocks.
     pub fn clock(&self) -> VectorClock {
-        let mut clock = self.known.clone();
-        clock.set(self.slot, self.time);
-        clock
+        self.known.clone()
     }
 
     /// Whole-clock work done by this thread and its predecessors in the slot, and heap bytes (shared clocks in full).
@@ -130,6 +125,7 @@ impl HbThread {
     fn tick(&mut self) {
         self.time += 1;
         self.epoch = Epoch::new(self.slot, self.time);
+        self.known.set(self.slot, self.time);
     }
 
     /// Makes `to` all that the thread knows now, and starts its next time.

@@ -138,6 +138,8 @@ pub(super) struct Lane {
     pub(super) site: u32,
     pub(super) array: u32,
     pub(super) thread: u32,
+    /// 1 if the block's list of threads is too short for it. Only the decoder sets it.
+    pub(super) unlisted: u32,
 }
 
 /// Entries of the table that predicts sites.

@@ -5,6 +5,7 @@ use super::varint::{get, get32, unzigzag};
 use deadheat_event::{
     Addr, ArrayId, Event, Indices, MAX_ACCESS, Mode, NameId, ObjectSetId, Op, SiteId, SyncId, ThreadId,
 };
+use std::hint::select_unpredictable;
 
 /// Zeros that the raw block must have behind it, so that one check in front of each event is enough.
 pub(super) const SLACK: usize = WINDOW;
@@ -27,7 +28,6 @@ pub(super) struct Decoder {
     next: u64,
     last: u64,
     lanes: Box<[Lane; MAX_LANES]>,
-    lane_count: usize,
     lane: u8,
     successors: Successors,
 }
@@ -44,7 +44,6 @@ impl Decoder {
             next: 0,
             last: 0,
             lanes: Box::new([Lane::default(); MAX_LANES]),
-            lane_count: 0,
             lane: 0,
             successors: Successors::new(),
         }
@@ -67,9 +66,12 @@ impl Decoder {
         if lanes == 0 || lanes > MAX_LANES as u64 {
             return Err("a block with too many threads");
         }
-        self.lane_count = lanes as usize;
-        self.lanes.fill(Lane::default());
-        for lane in &mut self.lanes[..self.lane_count] {
+        self.lanes.fill(Lane {
+            unlisted: 1,
+            ..Lane::default()
+        });
+        for lane in &mut self.lanes[..lanes as usize] {
+            lane.unlisted = 0;
             lane.thread = get32(&self.raw, &mut self.at).ok_or("a thread number that is cut off")?;
         }
         self.successors.reset();
@@ -111,77 +113,51 @@ impl Decoder {
         let raw = self.raw.as_slice();
         let lanes = &mut *self.lanes;
         let successors = &mut self.successors;
-        // Nothing may take the address of `at`, or it would not stay in a register.
         let mut at = self.at;
         let mut lane_index = self.lane;
-        let mut highest = 0;
+        let mut unlisted = 0;
         let mut next = self.next;
-        for slot in out.iter_mut() {
-            loop {
-                let window: &[u8; WINDOW] = raw
-                    .get(at..)
-                    .and_then(<[u8]>::first_chunk)
-                    .ok_or("a block that ends early")?;
-                let tag = window[0];
-                if tag < OTHERS {
-                    let shape = &SHAPES[usize::from(tag)];
-                    let behind = u64_in(window);
-                    lane_index = if shape.switches { behind as u8 } else { lane_index };
-                    let lane = &mut lanes[usize::from(lane_index)];
-                    let delta = (behind << (shape.addr_left & 63)) as i64 >> (shape.addr_right & 63);
-                    let addr = lane.addr.wrapping_add(delta as u64);
-                    let shift = shape.site_shift & 31;
-                    let site_delta = (u32_in(window, shape.site_at) << shift) as i32 >> shift;
-                    let explicit = lane.site.wrapping_add(site_delta as u32);
-                    let predicted = successors.get(lane.site);
-                    let site = if shape.predicted { predicted } else { explicit };
-                    successors.set(lane.site, site);
-                    lane.site = site;
-                    lane.addr = addr;
-                    at += usize::from(shape.len);
-                    let (addr, size) = (Addr(addr), u32::from(shape.size));
-                    slot.thread = ThreadId(lane.thread);
-                    slot.site = SiteId(site);
-                    slot.op = if tag & 1 == 1 {
-                        Op::Write {
-                            addr,
-                            size,
-                            value: None,
-                        }
-                    } else {
-                        Op::Read {
-                            addr,
-                            size,
-                            value: None,
-                        }
-                    };
-                } else if tag == OTHERS + 2 * opcode::SKIP {
-                    let mut behind = at + 1;
-                    let skip = get(raw, &mut behind).ok_or("a skip that is cut off")?;
-                    next = next
-                        .checked_add(skip)
-                        .ok_or("an event number that is too large")?;
-                    at = behind;
-                    continue;
-                } else {
-                    let switches = tag & 1;
-                    if switches == 1 {
-                        lane_index = window[1];
-                    }
-                    let mut behind = at + 1 + usize::from(switches);
-                    let lane = &mut lanes[usize::from(lane_index)];
-                    other((tag - OTHERS) / 2, raw, &mut behind, lane, successors, slot)?;
-                    at = behind;
-                }
-                break;
+        let mut done = 0;
+        while done < count {
+            let short = short_accesses(
+                raw,
+                &mut at,
+                &mut lane_index,
+                lanes,
+                successors,
+                &mut unlisted,
+                &mut out[done..],
+            )?;
+            if let Some(numbers) = numbers.as_deref_mut() {
+                numbers.extend((0..short as u64).map(|n| next.wrapping_add(n)));
             }
-            highest = highest.max(lane_index);
+            next = next.wrapping_add(short as u64);
+            done += short;
+            let (Some(slot), Some(&tag)) = (out.get_mut(done), raw.get(at)) else {
+                break;
+            };
+            at += 1;
+            if tag == OTHERS + 2 * opcode::SKIP {
+                let skip = get(raw, &mut at).ok_or("a skip that is cut off")?;
+                next = next
+                    .checked_add(skip)
+                    .ok_or("an event number that is too large")?;
+                continue;
+            }
+            if tag & 1 == 1 {
+                lane_index = *raw.get(at).ok_or("a thread that is cut off")?;
+                at += 1;
+            }
+            let lane = &mut lanes[usize::from(lane_index)];
+            unlisted |= lane.unlisted;
+            other((tag - OTHERS) / 2, raw, &mut at, lane, successors, slot)?;
             if let Some(numbers) = numbers.as_deref_mut() {
                 numbers.push(next);
             }
             next = next.wrapping_add(1);
+            done += 1;
         }
-        if usize::from(highest) >= self.lane_count {
+        if unlisted != 0 {
             return Err("a thread that the block does not list");
         }
         self.left -= count as u32;
@@ -193,10 +169,76 @@ impl Decoder {
     }
 }
 
+/// Decodes short accesses up to the first event that is none, and returns how many there are.
+///
+/// Most of a trace is decoded here. Everything else is kept out of the loop, so that all it needs stays in registers;
+/// and nothing in an event can be guessed from the ones before it, so nothing about it is a branch.
+#[inline(never)]
+fn short_accesses(
+    raw: &[u8],
+    start: &mut usize,
+    first_lane: &mut u8,
+    lanes: &mut [Lane; MAX_LANES],
+    successors: &mut Successors,
+    all_unlisted: &mut u32,
+    out: &mut [Event],
+) -> Result<usize, Malformed> {
+    // Nothing may take the address of these, or they would not stay in registers.
+    let (mut at, mut lane_index, mut unlisted) = (*start, *first_lane, 0);
+    let mut count = 0;
+    for slot in out {
+        let window: &[u8; WINDOW] = raw
+            .get(at..)
+            .and_then(<[u8]>::first_chunk)
+            .ok_or("a block that ends early")?;
+        let tag = window[0];
+        if tag >= OTHERS {
+            break;
+        }
+        let shape = &SHAPES[usize::from(tag)];
+        let behind = u64_in(window);
+        lane_index = select_unpredictable(shape.switches, behind as u8, lane_index);
+        let lane = &mut lanes[usize::from(lane_index)];
+        unlisted |= lane.unlisted;
+        let delta = (behind << (shape.addr_left & 63)) as i64 >> (shape.addr_right & 63);
+        let addr = lane.addr.wrapping_add(delta as u64);
+        let shift = shape.site_shift & 31;
+        let site_delta = (u32_in(window, shape.site_at) << shift) as i32 >> shift;
+        let explicit = lane.site.wrapping_add(site_delta as u32);
+        let predicted = successors.get(lane.site);
+        let site = select_unpredictable(shape.predicted, predicted, explicit);
+        successors.set(lane.site, site);
+        lane.site = site;
+        lane.addr = addr;
+        at += usize::from(shape.len);
+        let (addr, size) = (Addr(addr), u32::from(shape.size));
+        slot.thread = ThreadId(lane.thread);
+        slot.site = SiteId(site);
+        slot.op = if tag & 1 == 1 {
+            Op::Write {
+                addr,
+                size,
+                value: None,
+            }
+        } else {
+            Op::Read {
+                addr,
+                size,
+                value: None,
+            }
+        };
+        count += 1;
+    }
+    (*start, *first_lane) = (at, lane_index);
+    *all_unlisted |= unlisted;
+    Ok(count)
+}
+
 #[inline(always)]
 fn u64_in(window: &[u8; WINDOW]) -> u64 {
-    let [_, a, b, c, d, e, f, g, h, ..] = *window;
-    u64::from_le_bytes([a, b, c, d, e, f, g, h])
+    window[1..]
+        .first_chunk()
+        .map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
 #[inline(always)]
