@@ -114,8 +114,8 @@ fn clang(language: Language, flags: &[String], home: &Home) -> Result<Command> {
 
 /// Whether the last level asked for is above 0.
 fn is_optimised(flags: &[OsString]) -> bool {
-    let levels = flags.iter().filter_map(|flag| flag.to_str()?.strip_prefix("-O"));
-    levels.last().is_some_and(|level| level != "0")
+    let mut levels = flags.iter().filter_map(|flag| flag.to_str()?.strip_prefix("-O"));
+    levels.next_back().is_some_and(|level| level != "0")
 }
 
 /// The newest clang whose bitcode can be read.
