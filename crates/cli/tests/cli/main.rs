@@ -5,4 +5,5 @@ mod harness;
 mod hostile;
 mod readme;
 mod report;
+mod reporter;
 mod traces;
