@@ -108,6 +108,7 @@ const RULES: &[Rule] = &[
 const DEV: &[&str] = &[
     "divan",
     "insta",
+    "libtest-mimic",
     "proptest",
     "serde_json",
     "tempfile",

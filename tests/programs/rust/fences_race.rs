@@ -1,0 +1,36 @@
+//! The fence is on the wrong side of the load; and one of two fences is missing.
+
+#[path = "../include/invisible.rs"]
+mod invisible;
+use invisible::turn;
+use std::sync::atomic::{AtomicU32, Ordering, compiler_fence, fence};
+use std::thread;
+
+static FLAG: AtomicU32 = AtomicU32::new(0);
+static mut WRONG: u32 = 0;
+static mut MISSING: u32 = 0;
+
+fn main() {
+    let writer = thread::spawn(|| {
+        unsafe { WRONG = 1 }; //~ RACE wrong
+        unsafe { MISSING = 2 }; //~ RACE missing
+        fence(Ordering::Release);
+        turn(1, || FLAG.store(1, Ordering::Relaxed));
+    });
+    let before = thread::spawn(|| {
+        turn(2, || {
+            fence(Ordering::Acquire);
+            FLAG.load(Ordering::Relaxed);
+            unsafe { WRONG } //~ RACE wrong
+        })
+    });
+    let without = thread::spawn(|| {
+        turn(3, || {
+            FLAG.load(Ordering::Relaxed);
+            compiler_fence(Ordering::SeqCst);
+            unsafe { MISSING } //~ RACE missing
+        })
+    });
+    writer.join().unwrap();
+    println!("{} {}", before.join().unwrap(), without.join().unwrap());
+}
