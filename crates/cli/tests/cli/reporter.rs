@@ -18,7 +18,7 @@ stack\t2\t2001
 race\t1\t7f00\t4
 access\t1\twrite\tplain\t7f00\t4\t1
 access\t0\tread\tplain\t7f00\t4\t2
-memory\theap\t7ef0\t32\t0\t-
+memory\theap\t7ef0\t20\t0\t-
 end\t1
 race\t2\t7f08\t4
 access\t1\twrite\tplain\t7f08\t4\t1
