@@ -1,8 +1,8 @@
 //! What the runtime tells the reporter: lines of text through a pipe (or into a file).
 //!
-//! One record a line: a word and its fields, separated by tabs. Addresses, OFFSET and stack ids are hexadecimal without
-//! `0x`, all other numbers are decimal. Text has `%`, tab and newline as `%25`, `%09`, `%0a`. A reader skips words it does
-//! not know, and fields behind those it knows.
+//! One record a line: a word and its fields, separated by tabs. Addresses, sizes, offsets, stack ids and race numbers are
+//! hexadecimal without `0x`; PID, threads, TIMES, NUMBER, STATUS and signals are decimal. Text has `%`, tab and newline as
+//! `%25`, `%09`, `%0a`. A reader skips words it does not know, and fields behind those it knows.
 //! Records come before what refers to them, except that modules may be told again after a `dlopen`.
 //!
 //! Several processes may speak on one channel, if a program forks: whoever speaks next says `deadheat` first, and races go

@@ -175,14 +175,18 @@ impl Builder<'_> {
             let parent = record.and_then(|record| record.parent);
             let stack = record.and_then(|record| record.stack);
             let tid = record.and_then(|record| record.tid);
-            let name = record.map(|record| record.name.clone());
+            // A thread that was given no name has its maker's.
+            let inherited = { self.process.threads.get(&0) }.map(|main| main.name.as_str());
+            let name = record.map(|record| record.name.as_str());
+            let name = name.filter(|name| !name.is_empty() && (id == 0 || Some(*name) != inherited));
+            let name = name.map(str::to_owned);
             if at <= MAX_ANCESTORS {
                 wanted.extend(parent);
             }
             threads.push(Thread {
                 id,
                 tid,
-                name: name.filter(|name| !name.is_empty()),
+                name,
                 created_by: parent,
                 created_at: self.stack(stack),
             });

@@ -154,9 +154,9 @@ pub fn parse(line: &str) -> Result<Record, Malformed> {
             name: text(fields.0.next().unwrap_or_default(), NAME),
         },
         "race" => Record::Race {
-            number: fields.decimal()?,
+            number: fields.hex()?,
             addr: fields.hex()?,
-            size: fields.decimal()?,
+            size: fields.hex()?,
         },
         "access" => Record::Access(fields.access()?),
         "lock" => Record::Lock(Lock {
@@ -166,10 +166,10 @@ pub fn parse(line: &str) -> Result<Record, Malformed> {
         }),
         "memory" => Record::Memory(fields.memory()?),
         "end" => Record::End {
-            number: fields.decimal()?,
+            number: fields.hex()?,
         },
         "count" => Record::Count {
-            number: fields.decimal()?,
+            number: fields.hex()?,
             times: fields.decimal()?,
         },
         "loss" => Record::Loss(text(fields.word()?, TEXT)),
@@ -238,7 +238,7 @@ impl<'a> Fields<'a> {
                 _ => return Err(Malformed),
             },
             addr: self.hex()?,
-            size: self.decimal()?,
+            size: self.hex()?,
             stack: self.optional(hex)?,
         })
     }
@@ -247,7 +247,7 @@ impl<'a> Fields<'a> {
         Ok(match self.word()? {
             what @ ("heap" | "freed") => Memory::Heap {
                 start: self.hex()?,
-                size: self.decimal()?,
+                size: self.hex()?,
                 thread: self.optional(decimal)?,
                 stack: self.optional(hex)?,
                 freed: what == "freed",
@@ -260,7 +260,7 @@ impl<'a> Fields<'a> {
             },
             "map" => Memory::Map {
                 start: self.hex()?,
-                size: self.decimal()?,
+                size: self.hex()?,
             },
             "global" => Memory::Global,
             _ => Memory::Unknown,
@@ -372,7 +372,7 @@ mod tests {
                 },
             ),
             (
-                "race\t10\t7f00\t16",
+                "race\ta\t7f00\t10",
                 Record::Race {
                     number: 10,
                     addr: 0x7f00,
@@ -399,7 +399,7 @@ mod tests {
                 }),
             ),
             (
-                "memory\tfreed\t10\t32\t10\t-",
+                "memory\tfreed\t10\t20\t10\t-",
                 Record::Memory(Memory::Heap {
                     start: 16,
                     size: 32,
@@ -411,9 +411,9 @@ mod tests {
             ("memory\tstack\t11", Record::Memory(Memory::Stack { thread: 11 })),
             ("memory\tglobal", Record::Memory(Memory::Global)),
             ("memory\tnew thing", Record::Memory(Memory::Unknown)),
-            ("end\t10", Record::End { number: 10 }),
+            ("end\ta", Record::End { number: 10 }),
             (
-                "count\t10\t100",
+                "count\ta\t100",
                 Record::Count {
                     number: 10,
                     times: 100,

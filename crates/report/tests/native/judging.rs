@@ -240,6 +240,20 @@ fn processes_on_one_channel_are_kept_apart() {
 }
 
 #[test]
+fn a_name_that_is_the_program_s_is_none() {
+    let program = demo();
+    let mut session = Session::new(&program);
+    session.say("thread\t1\t5\t0\t-\tprogram");
+    session.say("thread\t2\t6\t0\t-\tnet");
+    session.race(1, [(1, "write plain", &[]), (2, "write plain", &[])], "unknown");
+    let threads = session.finding(&program).threads;
+    let names: Vec<_> = { threads.iter() }
+        .map(|thread| (thread.id, thread.name.as_deref()))
+        .collect();
+    assert_eq!(names, [(1, None), (2, Some("net")), (0, Some("program"))]);
+}
+
+#[test]
 fn hints_say_what_is_obvious() {
     let program = demo();
     let hint = |first: &str, locks: &[&str], second: &str, other: &[&str]| {

@@ -26,7 +26,7 @@ fn rich(program: &Program) -> Session {
     session.race(
         0x7f00_1018,
         [(1, "read plain", &work), (2, "write plain", &work)],
-        &format!("heap\t7f001000\t32\t0\t{allocated}"),
+        &format!("heap\t7f001000\t20\t0\t{allocated}"),
     );
     let lock = program.address("table");
     let held = format!("\nlock\tmutex\t{lock:x}\t{taken}\nlock\trwlock-read\tabcd\t-\n");
@@ -43,7 +43,7 @@ fn rich(program: &Program) -> Session {
         [(2, "write plain", &[0x99]), (0, "read plain", &main)],
         "stack\t1",
     );
-    for (address, memory) in [(0x10, "tls\t2"), (0x1010, "map\t1000\t4096"), (0x20, "unknown")] {
+    for (address, memory) in [(0x10, "tls\t2"), (0x1010, "map\t1000\t1000"), (0x20, "unknown")] {
         let sides = [(2, "write plain", &main[..]), (0, "read plain", &[])];
         session.race(address, sides, memory);
     }
