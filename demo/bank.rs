@@ -2,7 +2,7 @@
 //! statistics", is not.
 
 use std::cell::UnsafeCell;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread;
 
 struct Account {
@@ -32,12 +32,16 @@ fn main() {
         balance: Mutex::new(0),
         deposits: Counter(UnsafeCell::new(0)),
     });
+    let opening = Arc::new(Barrier::new(2));
     let tellers: Vec<_> = (1..=2)
         .map(|i| {
-            let account = Arc::clone(&account);
+            let (account, opening) = (Arc::clone(&account), Arc::clone(&opening));
             thread::Builder::new()
                 .name(format!("teller {i}"))
-                .spawn(move || (0..100).for_each(|_| deposit(&account, i)))
+                .spawn(move || {
+                    opening.wait();
+                    (0..100).for_each(|_| deposit(&account, i));
+                })
                 .unwrap()
         })
         .collect();

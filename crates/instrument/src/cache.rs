@@ -29,6 +29,12 @@ pub struct Cache {
     grown: AtomicBool,
 }
 
+/// See [`Cache::reserve`].
+#[derive(Debug)]
+pub struct Reservation {
+    _locks: Vec<File>,
+}
+
 /// Hash of everything that a result depends on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(Hash);
@@ -53,7 +59,7 @@ impl Key {
 impl Cache {
     /// Opens the cache at `root`, making the directory. Fails if nothing can be written there.
     pub fn open(root: &Path, limit: u64) -> io::Result<Cache> {
-        for part in ["keys", "blobs", "work"] {
+        for part in ["keys", "blobs", "work", "locks"] {
             fs::create_dir_all(root.join(part))?;
         }
         // Being there does not mean being writable.
@@ -103,6 +109,24 @@ impl Cache {
         self.write(&self.key(key), entry(key, blob).as_bytes())?;
         self.grown.store(true, Ordering::Relaxed);
         Ok(())
+    }
+
+    /// Holds others back who want to make what these keys stand for, until the result is dropped: whoever waits here
+    /// finds it made. Without the locks, which a file system may not have, it is only made twice.
+    pub fn reserve(&self, keys: impl Iterator<Item = Key>) -> Reservation {
+        let mut names: Vec<String> = keys.map(|key| key.to_hex()[..2].to_owned()).collect();
+        // In the same order everywhere, so that no two wait for each other.
+        names.sort();
+        names.dedup();
+        let lock = |name: &String| {
+            let path = self.root.join("locks").join(name);
+            let file = File::options().create(true).append(true).open(path).ok()?;
+            file.lock().ok()?;
+            Some(file)
+        };
+        Reservation {
+            _locks: names.iter().filter_map(lock).collect(),
+        }
     }
 
     fn blob(&self, hash: Hash) -> PathBuf {
@@ -355,6 +379,22 @@ mod tests {
         for thread in threads {
             thread.join().unwrap();
         }
+    }
+
+    #[test]
+    fn what_is_reserved_is_waited_for() {
+        let (directory, cache) = cache();
+        let keys = [Key::of(&[b"a"]), Key::of(&[b"b"])];
+        let held = cache.reserve(keys.into_iter());
+        let root = directory.path().to_owned();
+        let waiting = std::thread::spawn(move || {
+            let cache = Cache::open(&root, DEFAULT_LIMIT).unwrap();
+            let _held = cache.reserve(keys.into_iter().rev());
+            cache.get(keys[0])
+        });
+        cache.put(keys[0], b"made").unwrap();
+        drop(held);
+        assert_eq!(waiting.join().unwrap().unwrap(), b"made");
     }
 
     #[test]

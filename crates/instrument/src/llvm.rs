@@ -98,9 +98,10 @@ impl Context {
 
     /// Fails if an error was diagnosed since.
     pub fn check(&self) -> Result<(), Error> {
-        match self.errors.borrow().is_empty() {
-            true => Ok(()),
-            false => Err(self.error("")),
+        let errors = self.errors.borrow().len();
+        match errors {
+            0 => Ok(()),
+            _ => Err(self.error("")),
         }
     }
 

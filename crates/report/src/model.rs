@@ -126,6 +126,9 @@ pub struct Block {
     pub address: String,
     /// Bytes.
     pub size: u64,
+    /// Where in it the location begins.
+    #[serde(default)]
+    pub offset: u64,
     /// Whether it was freed when the race was seen.
     #[serde(default, skip_serializing_if = "is_false")]
     pub freed: bool,

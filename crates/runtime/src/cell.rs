@@ -100,6 +100,64 @@ fn knows(t: &Thread, word: u64) -> bool {
     t.hb.get(slot) >= time
 }
 
+/// What an access makes of two words.
+pub enum Step {
+    /// It is on record already.
+    Known,
+    /// These, and it races on some bytes with the write, on others with the read.
+    Words((u64, u64), u8, u8),
+    /// Something that two words cannot say.
+    Misfit,
+}
+
+/// A plain access by `t` to the bytes `mask` where the two words say what was before.
+///
+/// A write leaves a read of the same epoch behind it: whoever races with that read races with the write as well, and the
+/// inline test for the thread's own reads succeeds. So a read in the epoch of a write of the same bytes says nothing.
+#[inline(always)]
+pub fn step<const WRITE: bool>(t: &mut Thread, (write, read): (u64, u64), mask: u8, at: Place) -> Step {
+    let written = bytes(write);
+    let own_write = (write ^ t.epoch) & EPOCH == 0;
+    let own_read = (read ^ t.epoch) & EPOCH == 0;
+    // What this thread did to these bytes in this epoch is on record, a read behind its write too.
+    let mut new = mask;
+    if own_write {
+        new &= !written;
+    }
+    if !WRITE && own_read {
+        new &= !bytes(read);
+    }
+    if new == 0 {
+        return Step::Known;
+    }
+    let mut seen = bytes(read);
+    if (write ^ read) & EPOCH == 0 {
+        seen &= !written;
+    }
+    let with_write = unordered(t, write, written & new);
+    if WRITE {
+        let with_read = unordered(t, read, seen & new) & !with_write;
+        let after = match written & !new {
+            0 => word(t.epoch, at, new),
+            _ if own_write => add(t, write, at, new),
+            _ => return Step::Misfit,
+        };
+        let behind = match seen & !new {
+            0 => after,
+            _ => read | u64::from(!(seen & !new)),
+        };
+        return Step::Words((after, behind), with_write, with_read);
+    }
+    let after = if own_read && read != 0 {
+        add(t, read, at, new)
+    } else if seen & !new != 0 || unordered(t, read, seen & new) != 0 {
+        return Step::Misfit;
+    } else {
+        word(t.epoch, at, new)
+    };
+    Step::Words((write, after), with_write, 0)
+}
+
 /// A plain access by `t` to the bytes `mask` (neighbours, at least one) of the cell's granule. Races go to `found`.
 #[inline(always)]
 pub fn access<const WRITE: bool>(t: &mut Thread, cell: &Cell, mask: u8, at: Place, found: &mut Vec<Found>) {
@@ -111,59 +169,29 @@ pub fn access<const WRITE: bool>(t: &mut Thread, cell: &Cell, mask: u8, at: Plac
             }
             continue;
         }
-        let (write, read) = old;
-        let (written, seen) = (bytes(write), bytes(read));
-        let own_write = (write ^ t.epoch) & EPOCH == 0;
-        // What this thread did to these bytes in this epoch is on record, a read behind its write too.
-        let mut new = mask;
-        if own_write {
-            new &= !written;
-        }
-        let own_read = (read ^ t.epoch) & EPOCH == 0;
-        if !WRITE && own_read {
-            new &= !seen;
-        }
-        if new == 0 {
-            return;
-        }
-        let with_write = unordered(t, write, written & new);
-        let (change, with_read) = if WRITE {
-            let with_read = unordered(t, read, seen & new);
-            let after = match written & !new {
-                0 => Some(word(t.epoch, at, new)),
-                _ if own_write => Some(add(t, write, at, new)),
-                _ => None,
-            };
-            let rest = if seen & !new == 0 {
-                0
-            } else {
-                read | u64::from(new)
-            };
-            (after.map(|after| (after, rest)), with_read)
-        } else {
-            let after = if own_read && read != 0 {
-                Some(add(t, read, at, new))
-            } else if seen & !new != 0 || unordered(t, read, seen & new) != 0 {
-                None
-            } else {
-                Some(word(t.epoch, at, new))
-            };
-            (after.map(|after| (write, after)), 0)
-        };
-        let Some(change) = change else {
-            if side::make(t, cell, old, mask, kind(WRITE), false, at, found) {
-                return;
+        match step::<WRITE>(t, old, mask, at) {
+            Step::Known => return,
+            Step::Words(new, with_write, with_read) => {
+                if cell.change(old, new) {
+                    tell_both(old, with_write, with_read, found);
+                    return;
+                }
             }
-            continue;
-        };
-        if cell.change(old, change) {
-            if with_write | with_read != 0 {
-                tell(write, with_write, AccessKind::Write, found);
-                // One race for each byte, as FastTrack has it.
-                tell(read, with_read & !with_write, AccessKind::Read, found);
+            Step::Misfit => {
+                if side::make(t, cell, old, mask, kind(WRITE), false, at, found) {
+                    return;
+                }
             }
-            return;
         }
+    }
+}
+
+/// Names what an access races with.
+#[inline(always)]
+pub fn tell_both((write, read): (u64, u64), with_write: u8, with_read: u8, found: &mut Vec<Found>) {
+    if with_write | with_read != 0 {
+        tell(write, with_write, AccessKind::Write, found);
+        tell(read, with_read, AccessKind::Read, found);
     }
 }
 

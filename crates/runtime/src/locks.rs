@@ -103,6 +103,11 @@ impl Held {
         }
     }
 
+    /// All of them.
+    pub fn all(&self) -> Vec<Lock> {
+        self.locks.clone()
+    }
+
     /// The set of all of them.
     #[inline]
     pub fn set(&mut self) -> LockSet {

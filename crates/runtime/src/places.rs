@@ -147,11 +147,8 @@ impl Place {
             return self;
         }
         let places: [Place; 8] = std::array::from_fn(|byte| {
-            if mask >> byte & 1 == 1 {
-                other
-            } else {
-                self.at_byte(byte as u32)
-            }
+            let place = if mask >> byte & 1 == 1 { other } else { self };
+            place.at_byte(byte as u32)
         });
         Place::each(places)
     }
@@ -213,6 +210,7 @@ mod tests {
         let each: Vec<Place> = (0..8).map(|byte| three.at_byte(byte)).collect();
         assert_eq!(each, [a, a, a, c, c, b, b, b]);
         assert_eq!(three.with(a, 0xff), a);
+        assert_eq!(a.with(three, 0x18), a.with(c, 0x18));
         assert_eq!(a.with(b, 0xf0), two);
         assert!(two.known().is_none());
         let known = b.known().expect("b is a place");

@@ -1,4 +1,8 @@
-//! States that do not fit into a cell: `detect`'s FastTrack locations, one for each run of bytes with one history.
+//! States that do not fit into a cell.
+//!
+//! First the granule is split into *halves*, each with two words of its own that mean what those of a cell mean: neighbouring
+//! integers that are used at different times are common. What does not fit there either (atomics, reads that are not
+//! ordered, single bytes) is in `detect`'s FastTrack locations, one for each *run* of bytes with one history.
 //!
 //! A cell with a side state has, in its first word, where the state is; in its second, the last reader's epoch and bytes,
 //! so that this reader's inline test still succeeds:
@@ -13,7 +17,7 @@
 //! `held` is the lock of the cell and its side state. Without it the words of such a cell do not change. The generation
 //! changes whenever an index is used again, so a word that is still the same means a state that is still there.
 
-use crate::cell::{self, Cell, FIRST_SIDE, Found, bytes, word};
+use crate::cell::{self, Cell, FIRST_SIDE, Found, Step, bytes, word};
 use crate::places::Place;
 use crate::registry::{LAST_TIME, SLOTS};
 use crate::shadow;
@@ -31,35 +35,48 @@ const HELD: u64 = 1 << INDEX_BITS;
 const GENERATION_SHIFT: u32 = INDEX_BITS + 1;
 const GENERATIONS: u64 = 1 << (SLOT_SHIFT - GENERATION_SHIFT);
 
+/// The bytes of the two halves.
+const HALVES: [u8; 2] = [0x0f, 0xf0];
+
 /// A side state. Touched only by who holds its cell.
 #[derive(Default)]
 struct Side {
+    /// Of the lower and the upper half; of no meaning where there are runs.
+    halves: [(u64, u64); 2],
+    runs: Option<Box<Runs>>,
     generation: u32,
+}
+
+/// Runs of bytes with one history.
+#[derive(Default)]
+struct Runs {
     /// At which bytes a run begins; bit 0 is set.
     starts: u8,
     /// One for each run.
-    runs: Vec<Location>,
+    states: Vec<Location>,
 }
 
 const SIDES: usize = 1 << 30;
 
 static SIDE: Table<Side> = Table::new();
 static COUNT: AtomicU64 = AtomicU64::new(1);
-/// States to be used again, spread over several lists by thread.
-static FREE: [Spin<Vec<u32>>; 16] = [const { Spin::new(Vec::new()) }; 16];
+/// States to be used again that no thread has put by.
+static FREE: Spin<Vec<u32>> = Spin::new(Vec::new());
+/// How many a thread puts by, and how many it takes or gives at once.
+const PUT_BY: usize = 128;
 
 fn state(index: u64) -> *mut Side {
     SIDE.at(index as usize % SIDES, SIDES)
 }
 
-/// Takes the locks of the free lists, before a `fork`.
+/// Takes the lock of the free list, before a `fork`.
 pub fn hold() {
-    FREE.iter().for_each(Spin::hold);
+    FREE.hold();
 }
 
-/// Gives them back, after it.
+/// Gives it back, after it.
 pub fn let_go() {
-    FREE.iter().for_each(Spin::let_go);
+    FREE.let_go();
 }
 
 /// How many side states were ever in use at once, about.
@@ -68,32 +85,45 @@ pub fn count() -> u64 {
 }
 
 /// A state and its index. The caller is the only one to know of it.
-fn take(list: usize) -> (u64, &'static mut Side) {
-    let index = match FREE[list % FREE.len()].lock().pop() {
+fn take(t: &mut Thread) -> (u64, &'static mut Side) {
+    let index = match t.sides.pop() {
+        Some(index) => index.into(),
+        None => refill(t),
+    };
+    // SAFETY: within the table. The state was never used (zero bytes, which are its default) or was left by `give`; in
+    // both cases nobody else has its index.
+    let side = unsafe { &mut *state(index) };
+    side.generation = side.generation.wrapping_add(1);
+    (index, side)
+}
+
+#[cold]
+fn refill(t: &mut Thread) -> u64 {
+    let mut free = FREE.lock();
+    let from = free.len() - free.len().min(PUT_BY / 2);
+    t.sides.extend(free.drain(from..));
+    drop(free);
+    match t.sides.pop() {
         Some(index) => index.into(),
         None => COUNT.fetch_add(1, Ordering::Relaxed),
-    };
-    // SAFETY: within the table. The state was never used (zero bytes: a generation of 0, no starts and, below, a vector
-    // that is written before it is read) or was left by `give`; in both cases nobody else has its index.
-    unsafe {
-        let side = state(index);
-        if (*side).starts == 0 {
-            (&raw mut (*side).runs).write(Vec::new());
-        }
-        (*side).generation += 1;
-        (index, &mut *side)
     }
 }
 
 /// Gives a state back to be used again.
-fn give(list: usize, index: u64, side: &mut Side) {
-    side.runs.clear();
-    FREE[list % FREE.len()].lock().push(index as u32);
+fn give(t: &mut Thread, index: u64, side: &mut Side) {
+    side.runs = None;
+    t.sides.push(index as u32);
+    if t.sides.len() > PUT_BY {
+        FREE.lock().extend(t.sides.drain(PUT_BY / 2..));
+    }
 }
 
-fn free_list(t: &Thread) -> usize {
-    t.id as usize
+/// A thread ends: what it has put by is for the others.
+pub fn give_all(t: &mut Thread) {
+    FREE.lock().append(&mut t.sides);
 }
+
+const _: () = assert!(size_of::<Side>() == 48);
 
 /// The epoch of a word, as `detect` has it.
 fn detect_epoch(word: u64) -> Epoch {
@@ -105,33 +135,117 @@ fn detect_epoch(word: u64) -> Epoch {
     }
 }
 
+/// A word, as far as it is about `mask`.
+fn only(word: u64, mask: u8) -> u64 {
+    if bytes(word) & mask == 0 {
+        0
+    } else {
+        word | u64::from(!mask)
+    }
+}
+
+/// One word for two halves, if there is one.
+fn unite(t: &mut Thread, low: u64, high: u64) -> Option<u64> {
+    if low == 0 || high == 0 {
+        return Some(low | high);
+    }
+    if (low ^ high) & EPOCH != 0 {
+        return None;
+    }
+    let (a, b) = (cell::place(low), cell::place(high));
+    let both = if a == b { a } else { t.places.with(a, b, HALVES[1]) };
+    Some(word(low, both, bytes(low) | bytes(high)))
+}
+
 impl Side {
-    /// What a packed cell says, run by run.
     fn fill(&mut self, (write, read): (u64, u64)) {
+        self.halves = HALVES.map(|half| (only(write, half), only(read, half)));
+    }
+
+    /// Checks an access and remembers it.
+    fn access(
+        &mut self,
+        t: &mut Thread,
+        mask: u8,
+        kind: AccessKind,
+        atomic: bool,
+        at: Place,
+        found: &mut Vec<Found>,
+    ) {
+        let mut left = mask;
+        if !atomic && self.runs.is_none() {
+            for (half, words) in HALVES.iter().zip(&mut self.halves) {
+                let mask = mask & half;
+                if mask == 0 {
+                    continue;
+                }
+                let step = match kind {
+                    AccessKind::Read => cell::step::<false>(t, *words, mask, at),
+                    AccessKind::Write => cell::step::<true>(t, *words, mask, at),
+                };
+                match step {
+                    Step::Known => {}
+                    Step::Words(new, with_write, with_read) => {
+                        cell::tell_both(*words, with_write, with_read, found);
+                        *words = new;
+                    }
+                    Step::Misfit => break,
+                }
+                left &= !half;
+            }
+        }
+        if left != 0 {
+            let halves = self.halves;
+            let runs = self.runs.get_or_insert_with(|| Box::new(Runs::of(halves)));
+            runs.access(t, left, kind, atomic, at, found);
+            if kind == AccessKind::Write
+                && !atomic
+                && let Some(halves) = runs.pack()
+            {
+                (self.halves, self.runs) = (halves, None);
+            }
+        }
+    }
+
+    /// The state as two words, if it fits.
+    fn pack(&self, t: &mut Thread) -> Option<(u64, u64)> {
+        if self.runs.is_some() {
+            return None;
+        }
+        let [low, high] = self.halves;
+        Some((unite(t, low.0, high.0)?, unite(t, low.1, high.1)?))
+    }
+}
+
+impl Runs {
+    /// What the words of two halves say.
+    fn of(halves: [(u64, u64); 2]) -> Runs {
         let part = |word: u64, byte: u32| {
             if bytes(word) >> byte & 1 == 0 {
                 return (Epoch::NEVER, SiteId(0));
             }
             (detect_epoch(word), SiteId(cell::place(word).at_byte(byte).0))
         };
-        self.starts = 0;
+        let mut runs = Runs::default();
         let mut last = None;
         for byte in 0..8 {
+            let (write, read) = halves[byte as usize / 4];
             let now = (part(write, byte), part(read, byte));
             if last != Some(now) {
-                self.starts |= 1 << byte;
-                self.runs.push(Location::new(now.0, now.1));
+                runs.starts |= 1 << byte;
+                runs.states.push(Location::new(now.0, now.1));
                 last = Some(now);
             }
         }
+        runs
     }
 
     /// Makes a run begin at `byte`.
     fn split(&mut self, byte: u32) {
         if byte < 8 && self.starts >> byte & 1 == 0 {
             let run = self.run_of(byte);
-            let copy = self.runs[run].clone();
-            self.runs.insert(run + 1, copy);
+            let copy = self.states[run].clone();
+            self.states.insert(run + 1, copy);
             self.starts |= 1 << byte;
         }
     }
@@ -141,14 +255,14 @@ impl Side {
         (self.starts & (2u8 << byte).wrapping_sub(1)).count_ones() as usize - 1
     }
 
-    /// Unites neighbouring runs that are equal, from the one before `first` on.
+    /// Unites neighbouring runs that are equal.
     fn unite(&mut self) {
-        let mut run = self.runs.len();
+        let mut run = self.states.len();
         for byte in (1..8).rev() {
             if self.starts >> byte & 1 == 1 {
                 run -= 1;
-                if self.runs[run] == self.runs[run - 1] {
-                    self.runs.remove(run);
+                if self.states[run] == self.states[run - 1] {
+                    self.states.remove(run);
                     self.starts &= !(1 << byte);
                 }
             }
@@ -184,28 +298,32 @@ impl Side {
                 .find(|next| self.starts >> next & 1 == 1)
                 .unwrap_or(8);
             let Thread { detector, hb, .. } = t;
-            if let Some((_, Some(prior))) = detector.access(hb, &mut self.runs[run], &access) {
+            if let Some((_, Some(prior))) = detector.access(hb, &mut self.states[run], &access) {
                 let mask = ((1u16 << next) - (1u16 << byte)) as u8;
                 found.push(Found { mask, prior });
             }
             (run, byte) = (run + 1, next);
         }
-        if self.runs.len() > 1 {
+        if self.states.len() > 1 {
             self.unite();
         }
     }
 
-    /// The state as two words, if it fits.
-    fn pack(&self) -> Option<(u64, u64)> {
-        let (mut write, mut read) = (Half::default(), Half::default());
+    /// The words of two halves, if they can say all this.
+    fn pack(&self) -> Option<[(u64, u64); 2]> {
+        let mut halves = [(0, 0); 2];
         let mut run = usize::MAX;
-        for byte in 0..8 {
-            run = run.wrapping_add(usize::from(self.starts >> byte & 1));
-            let (w, r) = self.runs.get(run)?.simple()?;
-            write.add(byte, w)?;
-            read.add(byte, r)?;
+        for (n, half) in halves.iter_mut().enumerate() {
+            let (mut write, mut read) = (Half::default(), Half::default());
+            for byte in 4 * n..4 * n + 4 {
+                run = run.wrapping_add(usize::from(self.starts >> byte & 1));
+                let (w, r) = self.states.get(run)?.simple()?;
+                write.add(byte, w)?;
+                read.add(byte, r)?;
+            }
+            *half = (write.word()?, read.word()?);
         }
-        Some((write.word()?, read.word()?))
+        Some(halves)
     }
 }
 
@@ -343,15 +461,10 @@ pub fn access(
     // SAFETY: the cell is held, and names this state.
     let side = unsafe { &mut *state(index) };
     side.access(t, mask, kind, atomic, at, found);
-    let packed = if kind == AccessKind::Write && !atomic {
-        side.pack()
-    } else {
-        None
-    };
-    match packed {
+    match side.pack(t) {
         Some((write, read)) => {
             shadow::side_gone(cell);
-            give(free_list(t), index, side);
+            give(t, index, side);
             cell.read.store(read, Ordering::Relaxed);
             cell.write.store(write, Ordering::Release);
         }
@@ -379,7 +492,7 @@ pub fn make(
     at: Place,
     found: &mut Vec<Found>,
 ) -> bool {
-    let (index, side) = take(free_list(t));
+    let (index, side) = take(t);
     side.fill(old);
     let before = found.len();
     side.access(t, mask, kind, atomic, at, found);
@@ -391,7 +504,7 @@ pub fn make(
         return true;
     }
     found.truncate(before);
-    give(free_list(t), index, side);
+    give(t, index, side);
     false
 }
 
@@ -429,7 +542,8 @@ fn reset_side(cell: &Cell) -> bool {
     let index = held & (HELD - 1);
     shadow::side_gone(cell);
     // SAFETY: the cell is held, and names this state.
-    give(index as usize, index, unsafe { &mut *state(index) });
+    unsafe { (*state(index)).runs = None };
+    FREE.lock().push(index as u32);
     cell.read.store(0, Ordering::Relaxed);
     cell.write.store(0, Ordering::Release);
     true

@@ -10,6 +10,7 @@
 use crate::spin::Wait;
 use crate::thread::Thread;
 use crate::tls;
+use crate::vm::Table;
 use deadheat_abi::atomics::{Kind, Ordering as AbiOrder, What};
 use deadheat_detect::hb::{self, HbSync};
 use deadheat_event::{Mode, Order, SyncId, SyncOp};
@@ -43,14 +44,15 @@ static TABLE: [Shard; SHARDS] = [const {
 
 /// How many objects lie in each page of memory, and in each granule, by a hash: tells that memory which comes into being
 /// has none to be forgotten.
-static IN_PAGE: Counters<{ 1 << 16 }> = Counters([const { AtomicU16::new(0) }; 1 << 16]);
-static IN_GRANULE: Counters<{ 1 << 18 }> = Counters([const { AtomicU16::new(0) }; 1 << 18]);
+static IN_PAGE: Counters<{ 1 << 16 }> = Counters(Table::new());
+static IN_GRANULE: Counters<{ 1 << 20 }> = Counters(Table::new());
 
-struct Counters<const N: usize>([AtomicU16; N]);
+struct Counters<const N: usize>(Table<AtomicU16>);
 
 impl<const N: usize> Counters<N> {
     fn at(&self, number: usize) -> &AtomicU16 {
-        &self.0[(number ^ number >> 16) % N]
+        // SAFETY: within the table, which is mapped for good; zero bytes are an atomic.
+        unsafe { &*self.0.at((number ^ number >> 16) % N, N) }
     }
 
     fn any(&self, number: usize) -> bool {

@@ -9,8 +9,8 @@
 use crate::locks::{Held, LockSet};
 use crate::places::{At, Place};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
-use crate::shadow;
 use crate::tls::{self, Tls};
+use crate::{shadow, side};
 use deadheat_abi::shadow::{SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
 use deadheat_detect::hb::{self, HbThread};
@@ -43,6 +43,8 @@ pub struct Thread {
     pub places: Places,
     /// Side states that an access of this epoch is known to be in.
     pub recent: Box<[Seen; SEEN]>,
+    /// Side states put by to be used again.
+    pub sides: Vec<u32>,
     tls: *mut Tls,
 }
 
@@ -156,6 +158,7 @@ impl Thread {
             held: Held::new(),
             places: Places::new(),
             recent: zeroed_box(),
+            sides: Vec::new(),
             tls: std::ptr::null_mut(),
         };
         thread.epoch = thread.pack();
@@ -458,12 +461,13 @@ pub fn end() {
     }
     // What still runs in this thread is libc's; it stays inside for good, and is not taken for an unknown one.
     // SAFETY: as above; the record was made by `own` and is let go of here.
-    let thread = unsafe {
+    let mut thread = unsafe {
         (&raw mut (*tls).inside).write_volatile(u32::MAX);
         tls::unchecked(tls);
         (*tls).thread = 0;
         Box::from_raw(std::ptr::with_exposed_provenance_mut::<Thread>(record))
     };
+    side::give_all(&mut thread);
     let Thread { id, hb, .. } = *thread;
     let mut registry = registry::lock();
     registry.leave(hb.slot(), hb.time());

@@ -27,6 +27,28 @@ pub struct Workshop<'a> {
     pool: rayon::ThreadPool,
 }
 
+/// An input of a link, after a first look.
+enum Input {
+    /// Stays as it is.
+    Other,
+    /// What is to be made of it is at this place.
+    Made(PathBuf),
+    /// An object, and where its replacement goes.
+    Object(Mmap, PathBuf),
+    /// An archive, what its replacement is kept under, and where it goes.
+    Archive(Mmap, Key, PathBuf),
+}
+
+impl Input {
+    /// The key of an archive that is yet to be made.
+    fn missing(&self) -> Option<Key> {
+        match self {
+            Input::Archive(_, key, _) => Some(*key),
+            _ => None,
+        }
+    }
+}
+
 impl<'a> Workshop<'a> {
     pub fn new(
         cache: Option<Cache>,
@@ -52,13 +74,32 @@ impl<'a> Workshop<'a> {
 
     /// For each of `paths` the file to use instead, if there is one.
     pub fn convert(&self, paths: &[&Path]) -> Result<Vec<Option<PathBuf>>, Error> {
-        self.pool.install(|| {
-            paths
-                .par_iter()
-                .enumerate()
-                .map(|(number, path)| self.input(number, path))
-                .collect()
-        })
+        let mut unique = paths.to_vec();
+        unique.sort();
+        unique.dedup();
+        let made = self.pool.install(|| self.convert_unique(&unique))?;
+        let made_of = |path| unique.binary_search(path).ok().and_then(|at| made[at].clone());
+        Ok(paths.iter().map(made_of).collect())
+    }
+
+    fn convert_unique(&self, paths: &[&Path]) -> Result<Vec<Option<PathBuf>>, Error> {
+        let looked_at: Result<Vec<Input>, Error> = paths
+            .par_iter()
+            .enumerate()
+            .map(|(number, path)| {
+                self.look_at(number, path)
+                    .map_err(|error| failed(&path.display().to_string(), &error))
+            })
+            .collect();
+        let looked_at = looked_at?;
+        let missing = looked_at.iter().filter_map(Input::missing);
+        // Links often run side by side, and all of them need std.
+        let _reservation = self.cache.as_ref().map(|cache| cache.reserve(missing));
+        looked_at
+            .into_par_iter()
+            .zip(paths)
+            .map(|(input, path)| self.make(input, path))
+            .collect()
     }
 
     /// Looks after the cache when the link is done.
@@ -68,9 +109,10 @@ impl<'a> Workshop<'a> {
         }
     }
 
-    fn input(&self, number: usize, path: &Path) -> Result<Option<PathBuf>, Error> {
+    /// What the file at `path` is, and whether what is to be made of it is there already.
+    fn look_at(&self, number: usize, path: &Path) -> io::Result<Input> {
         let Some(data) = contents(path).filter(|_| !line::is_left_alone(path)) else {
-            return Ok(None);
+            return Ok(Input::Other);
         };
         // The file keeps its name, for options that go by it and for messages.
         let place = || -> io::Result<PathBuf> {
@@ -78,77 +120,95 @@ impl<'a> Workshop<'a> {
             fs::create_dir(&directory)?;
             Ok(directory.join(path.file_name().unwrap_or_default()))
         };
-        let done = if archive::is_archive(&data) {
-            self.archive(&data, path, place)
-        } else if let Some(bitcode) = bitcode::find(&data) {
-            self.object(bitcode, &path.to_string_lossy()).and_then(|object| {
-                let place = place()?;
-                fs::write(&place, object)?;
-                Ok(Some(place))
-            })
-        } else {
-            Ok(None)
-        };
-        done.map_err(|error| failed(&path.display().to_string(), &error))
-    }
-
-    fn archive(
-        &self,
-        data: &[u8],
-        path: &Path,
-        place: impl FnOnce() -> io::Result<PathBuf>,
-    ) -> io::Result<Option<PathBuf>> {
-        let members = archive::members(data, path)?;
+        if !archive::is_archive(&data) {
+            return Ok(match bitcode::find(&data) {
+                Some(_) => Input::Object(data, place()?),
+                None => Input::Other,
+            });
+        }
+        let members = archive::members(&data, path)?;
         let origins = members
             .iter()
             .filter_map(|member| bitcode::find(member.data.as_ref()))
             .map(|bitcode| bitcode.origin);
         // Of std there is one archive, whatever the options of the link.
         let options = match origins.min() {
-            None => return Ok(None),
+            None => return Ok(Input::Other),
             Some(origin) => self.options_for(origin),
         };
-        let key = if archive::is_thin(data) {
-            let mut parts = vec![data];
+        let key = if archive::is_thin(&data) {
+            let mut parts = vec![&data[..]];
             parts.extend(members.iter().map(|member| member.data.as_ref()));
             self.key("archive", &options, &parts)
         } else {
-            self.key("archive", &options, &[data])
+            self.key("archive", &options, &[&data])
         };
         let place = place()?;
-        if self.cache.as_ref().is_some_and(|cache| cache.link(key, &place)) {
-            return Ok(Some(place));
-        }
-        let members: io::Result<Vec<Member<'_>>> = members
-            .into_par_iter()
-            .map(|member| self.member(member, path))
-            .collect();
-        let made = archive::write(members?)?;
-        self.keep(key, &made);
-        fs::write(&place, made)?;
+        Ok(if self.is_there(key, &place) {
+            Input::Made(place)
+        } else {
+            drop(members);
+            Input::Archive(data, key, place)
+        })
+    }
+
+    /// Makes what is to be used instead of the file at `path`.
+    fn make(&self, input: Input, path: &Path) -> Result<Option<PathBuf>, Error> {
+        let name = path.display().to_string();
+        let place = match input {
+            Input::Other => return Ok(None),
+            Input::Made(place) => place,
+            // Somebody else may have made it while we waited for the reservation.
+            Input::Archive(_, key, place) if self.is_there(key, &place) => place,
+            Input::Object(data, place) => {
+                if let Some(bitcode) = bitcode::find(&data) {
+                    let object = self.object(bitcode, &name).map_err(|error| Error(error.0))?;
+                    fs::write(&place, object).map_err(|error| failed(&name, &error))?;
+                }
+                place
+            }
+            Input::Archive(data, key, place) => {
+                self.make_archive(&data, key, path, &place)
+                    .map_err(|error| failed(&name, &error))?;
+                place
+            }
+        };
         Ok(Some(place))
     }
 
-    fn member<'m>(&self, member: Member<'m>, path: &Path) -> io::Result<Member<'m>> {
+    fn make_archive(&self, data: &[u8], key: Key, path: &Path, place: &Path) -> io::Result<()> {
+        let members: io::Result<Vec<Member<'_>>> = archive::members(data, path)?
+            .into_par_iter()
+            .map(|member| self.member(member))
+            .collect();
+        let made = archive::write(members?)?;
+        self.keep(key, &made);
+        fs::write(place, made)
+    }
+
+    fn is_there(&self, key: Key, place: &Path) -> bool {
+        self.cache.as_ref().is_some_and(|cache| cache.link(key, place))
+    }
+
+    fn member<'m>(&self, member: Member<'m>) -> io::Result<Member<'m>> {
         let Some(bitcode) = bitcode::find(member.data.as_ref()) else {
             return Ok(member);
         };
-        let name = format!("{}({})", path.display(), member.name);
+        let object = self.object(bitcode, &member.name).map_err(io::Error::other)?;
         Ok(Member {
-            data: Data::Owned(self.object(bitcode, &name)?),
+            data: Data::Owned(object),
             name: member.name,
         })
     }
 
     /// The object made of a module.
-    fn object(&self, bitcode: Bitcode<'_>, name: &str) -> io::Result<Vec<u8>> {
+    fn object(&self, bitcode: Bitcode<'_>, name: &str) -> Result<Vec<u8>, module::Error> {
         let options = self.options_for(bitcode.origin);
         let key = self.key("object", &options, &[bitcode.bytes]);
         if let Some(object) = self.cache.as_ref().and_then(|cache| cache.get(key)) {
             return Ok(object);
         }
-        let object = module::compile(bitcode.bytes, name, &options)
-            .map_err(|error| io::Error::other(format!("cannot instrument {name}: {}", error.0)))?;
+        let object = module::compile(bitcode.bytes, name, &options)?;
         self.keep(key, &object);
         Ok(object)
     }

@@ -1,6 +1,8 @@
 //! What an instruction reads and writes.
 
 use super::ir::{At, Opcode, Order, Type, Value, attribute_kind};
+use super::unmasked::Selection;
+use super::x86;
 use deadheat_abi::atomics;
 use llvm_sys::target::LLVMTargetDataRef;
 
@@ -19,17 +21,19 @@ pub struct Access<'m> {
     pub place: Option<u64>,
 }
 
-/// How much memory.
+/// How much memory. A mask is a vector of bits, or of numbers or floats whose sign bits count.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Extent<'m> {
     /// So many bytes.
     Bytes(u64),
     /// As many bytes as the value says.
     Length(Value<'m>),
-    /// Elements of so many bytes side by side, those whose bit in the mask is set, and only those below the limit.
+    /// Elements of so many bytes side by side: those whose bit in the mask is set (or not set), and only those below the
+    /// limit.
     Lanes {
         element: u64,
         mask: Value<'m>,
+        set: bool,
         limit: Option<Value<'m>>,
     },
     /// The same with an address for each element.
@@ -37,6 +41,13 @@ pub enum Extent<'m> {
         element: u64,
         mask: Value<'m>,
         limit: Option<Value<'m>>,
+    },
+    /// Elements of so many bytes at the address and so many times `scale` bytes behind it as the (signed) index says.
+    Indexed {
+        element: u64,
+        mask: Value<'m>,
+        indices: Value<'m>,
+        scale: u64,
     },
     /// As many elements of so many bytes side by side as the mask has bits.
     Packed { element: u64, mask: Value<'m> },
@@ -82,6 +93,11 @@ impl Reader {
         }
     }
 
+    /// The sizes of types.
+    pub fn layout(&self) -> LLVMTargetDataRef {
+        self.layout
+    }
+
     /// What an instruction means.
     pub fn read<'m>(&self, instruction: Value<'m>) -> Meaning<'m> {
         let Some(opcode) = instruction.opcode() else {
@@ -122,6 +138,23 @@ impl Reader {
             }
             // What `va_arg` reads, the arguments of the call, only the callee has the address of.
             _ => Meaning::None,
+        }
+    }
+
+    /// What a load of all elements reads that should have been one of some.
+    pub fn unmasked<'m>(&self, load: Value<'m>, selection: &Selection<'m>) -> Access<'m> {
+        let element = load.ty().vector().expect("only vectors are masked").1;
+        Access {
+            pointer: load.operand(0),
+            extent: Extent::Lanes {
+                element: element.store_size(self.layout),
+                mask: selection.mask,
+                set: selection.set,
+                limit: None,
+            },
+            alignment: 1,
+            write: false,
+            place: None,
         }
     }
 
@@ -196,7 +229,13 @@ impl Reader {
             "llvm.memset" | "llvm.memset.inline" | "llvm.memset.element.unordered.atomic" => {
                 vec![side(0, true)]
             }
-            _ => self.vector_intrinsic(call, name).into_iter().collect(),
+            _ => {
+                let vector = self.vector_intrinsic(call, name);
+                vector
+                    .or_else(|| x86::access(call, name, self.layout))
+                    .into_iter()
+                    .collect()
+            }
         };
         accesses.retain(|access| access.pointer.ty().is_plain_pointer());
         accesses
@@ -224,7 +263,12 @@ impl Reader {
         let mask = call.operand(at + 1);
         let limit = name.starts_with("llvm.vp.").then(|| call.operand(at + 2));
         let extent = match name.rsplit('.').next()? {
-            "load" | "store" => Extent::Lanes { element, mask, limit },
+            "load" | "store" => Extent::Lanes {
+                element,
+                mask,
+                set: true,
+                limit,
+            },
             "gather" | "scatter" => Extent::Scattered { element, mask, limit },
             _ => Extent::Packed { element, mask },
         };

@@ -76,15 +76,7 @@ impl<'m> Builder<'m> {
         if bytes == 0 {
             return pointer;
         }
-        let mut index = self.ir.number(bytes).raw();
-        Value::some(llvm!(LLVMBuildGEP2(
-            self.raw,
-            self.ir.integer(8).raw(),
-            pointer.raw(),
-            &raw mut index,
-            1,
-            NO_NAME
-        )))
+        self.offset_by(pointer, self.ir.number(bytes))
     }
 
     /// A load of 64 bits.
@@ -118,6 +110,11 @@ impl<'m> Builder<'m> {
         Value::some(llvm!(LLVMBuildAnd(self.raw, a.raw(), b.raw(), NO_NAME)))
     }
 
+    /// All bits the other way round.
+    pub fn not(&self, a: Value<'m>) -> Value<'m> {
+        Value::some(llvm!(LLVMBuildNot(self.raw, a.raw(), NO_NAME)))
+    }
+
     /// A * b, wrapping.
     pub fn multiply(&self, a: Value<'m>, b: Value<'m>) -> Value<'m> {
         Value::some(llvm!(LLVMBuildMul(self.raw, a.raw(), b.raw(), NO_NAME)))
@@ -132,6 +129,38 @@ impl<'m> Builder<'m> {
             b.raw(),
             NO_NAME
         )))
+    }
+
+    /// Which elements of a vector of integers are below zero.
+    pub fn negative(&self, vector: Value<'m>) -> Value<'m> {
+        let zero = llvm!(LLVMConstNull(vector.ty().raw()));
+        Value::some(llvm!(LLVMBuildICmp(
+            self.raw,
+            LLVMIntPredicate::LLVMIntSLT,
+            vector.raw(),
+            zero,
+            NO_NAME
+        )))
+    }
+
+    /// The address a number of bytes behind another.
+    pub fn offset_by(&self, pointer: Value<'m>, bytes: Value<'m>) -> Value<'m> {
+        let mut index = bytes.raw();
+        let byte = self.ir.integer(8).raw();
+        Value::some(llvm!(LLVMBuildGEP2(
+            self.raw,
+            byte,
+            pointer.raw(),
+            &raw mut index,
+            1,
+            NO_NAME
+        )))
+    }
+
+    /// The signed value as a number of 64 bits.
+    pub fn widen_signed(&self, value: Value<'m>) -> Value<'m> {
+        let ty = self.ir.integer(64).raw();
+        Value::some(llvm!(LLVMBuildSExtOrBitCast(self.raw, value.raw(), ty, NO_NAME)))
     }
 
     /// The value as a number of 64 bits.

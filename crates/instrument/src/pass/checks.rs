@@ -8,6 +8,7 @@ use super::places::Places;
 use super::private::Private;
 use super::redirect::redirect;
 use super::templates::{Shape, Template};
+use super::unmasked;
 use deadheat_abi::{hooks, shadow};
 use llvm_sys::target::LLVMTargetDataRef;
 use std::collections::{BTreeSet, HashSet};
@@ -95,7 +96,13 @@ impl<'m, 'u> Inserter<'m, 'u> {
             let hook = self.ir.declare(hooks::FENCE, ty);
             self.builder.call(hook, ty, &[self.ir.small(order)]);
         }
-        for call in plan.calls.returning.into_iter().chain(plan.calls.ending) {
+        let calls = plan.calls;
+        for call in calls
+            .returning
+            .into_iter()
+            .chain(calls.ending)
+            .chain(calls.replacing)
+        {
             redirect(self.ir, call);
         }
     }
@@ -112,7 +119,15 @@ impl<'m, 'u> Inserter<'m, 'u> {
         for (index, &at) in instructions.iter().enumerate().rev() {
             match self.reader.read(at) {
                 Meaning::None => {}
-                Meaning::Plain(accesses) => {
+                Meaning::Plain(mut accesses) => {
+                    let mut at = at;
+                    if let Some(found) = unmasked::find(at, &instructions[index + 1..]) {
+                        accesses.clear();
+                        if let Some(selection) = found {
+                            accesses.push(self.reader.unmasked(at, &selection));
+                            at = selection.at;
+                        }
+                    }
                     // One after another, so that a copy onto itself is not dropped: its read is not before another write.
                     let single = accesses.len() == 1;
                     for mut access in accesses.into_iter().rev() {
@@ -221,7 +236,14 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 let len = self.builder.widen(len);
                 self.call(Shape::Range, write, keeping, &[pointer, len, thread]);
             }
-            Extent::Lanes { element, mask, limit } => {
+            Extent::Lanes {
+                element,
+                mask,
+                set,
+                limit,
+            } => {
+                let mask = self.bits(mask);
+                let mask = if set { mask } else { self.builder.not(mask) };
                 for lane in 0..lanes(mask) {
                     let pointer = self.builder.offset(pointer, u64::from(lane) * element);
                     self.check_lane(lane, pointer, (element, mask, limit), write, thread, keeping);
@@ -231,6 +253,21 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 for lane in 0..lanes(mask) {
                     let pointer = self.builder.element(pointer, lane);
                     self.check_lane(lane, pointer, (element, mask, limit), write, thread, keeping);
+                }
+            }
+            Extent::Indexed {
+                element,
+                mask,
+                indices,
+                scale,
+            } => {
+                let mask = self.bits(mask);
+                // One of the two may have more elements than the processor uses.
+                for lane in 0..lanes(mask).min(lanes(indices)) {
+                    let index = self.builder.widen_signed(self.builder.element(indices, lane));
+                    let distance = self.builder.multiply(index, self.ir.number(scale));
+                    let pointer = self.builder.offset_by(pointer, distance);
+                    self.check_lane(lane, pointer, (element, mask, None), write, thread, keeping);
                 }
             }
             Extent::Packed { element, mask } => {
@@ -243,6 +280,17 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 self.call(Shape::Range, write, keeping, &[pointer, len, thread]);
             }
         }
+    }
+
+    /// A mask as a vector of bits.
+    fn bits(&self, mask: Value<'m>) -> Value<'m> {
+        let (count, element) = mask.ty().vector().expect("a mask is a vector");
+        if element.integer_bits() == Some(1) {
+            return mask;
+        }
+        let bits = element.store_size(self.reader.layout()) as u32 * 8;
+        let numbers = self.ir.integer_vector(bits, count);
+        self.builder.negative(self.builder.reinterpret(mask, numbers))
     }
 
     /// Puts in the check of one element of a vector, made if the mask has it and it is below the limit.

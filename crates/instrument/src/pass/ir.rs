@@ -637,6 +637,11 @@ impl<'m> Ir<'m> {
         Type::new(llvm!(LLVMIntTypeInContext(self.context, bits)))
     }
 
+    /// The type of a vector of so many integers of so many bits.
+    pub fn integer_vector(self, bits: u32, count: u32) -> Type<'m> {
+        Type::new(llvm!(LLVMVectorType(self.integer(bits).0, count)))
+    }
+
     /// The pointer type.
     pub fn pointer(self) -> Type<'m> {
         Type::new(llvm!(LLVMPointerTypeInContext(self.context, 0)))

@@ -13,6 +13,8 @@ mod private;
 mod redirect;
 mod sections;
 mod templates;
+mod unmasked;
+mod x86;
 
 use crate::llvm::{Context, Machine, Module};
 use ir::{Ir, Value, attribute_kind};

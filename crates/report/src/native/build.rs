@@ -117,6 +117,7 @@ impl Builder<'_> {
                 location.block = Some(Block {
                     address: hex(start),
                     size,
+                    offset: race.addr.saturating_sub(start),
                     freed,
                 });
             }
@@ -133,6 +134,7 @@ impl Builder<'_> {
                 location.block = Some(Block {
                     address: hex(start),
                     size,
+                    offset: race.addr.saturating_sub(start),
                     freed: false,
                 });
             }
@@ -147,10 +149,12 @@ impl Builder<'_> {
         }
         if let Some(variable) = self.symbols.variable(&self.process.mappings, race.addr) {
             location.what = What::Global;
+            location.declared_at = variable.declared_at;
             location.name = Some(named(&variable.name, race.addr - variable.start));
             location.block = Some(Block {
                 address: hex(variable.start),
                 size: variable.size,
+                offset: race.addr - variable.start,
                 freed: false,
             });
         }

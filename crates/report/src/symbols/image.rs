@@ -202,9 +202,10 @@ pub fn containing(symbols: &[Symbol], address: u64) -> Option<&Symbol> {
     (symbol.size == 0 || address - symbol.address < symbol.size).then_some(symbol)
 }
 
-type Elf<'a> = object::File<'a, &'a ReadCache<File>>;
+pub type Elf<'a> = object::File<'a, &'a ReadCache<File>>;
 
-fn with_object<T>(path: &Path, read: impl FnOnce(&Elf<'_>) -> T) -> Result<T, String> {
+/// Opens a file and reads something of it.
+pub fn with_object<T>(path: &Path, read: impl FnOnce(&Elf<'_>) -> T) -> Result<T, String> {
     let file = File::open(path).map_err(|error| error.to_string())?;
     // A path out of a program may be a pipe or a device, which would never end.
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {

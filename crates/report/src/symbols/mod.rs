@@ -7,6 +7,7 @@
 //!
 //! What it can miss: thread-local variables are not named, for an address does not say which one it is.
 
+mod declared;
 mod demangle;
 mod image;
 mod roles;
@@ -14,6 +15,7 @@ mod roles;
 use crate::model::Frame;
 use crate::native::wire::Module;
 use addr2line::Loader;
+use declared::Declared;
 use demangle::demangle;
 use image::{Image, SymbolTable, containing};
 pub use roles::mark_start;
@@ -71,6 +73,7 @@ struct Opened {
     debug: PathBuf,
     dwarf: Option<Loader>,
     table: OnceCell<SymbolTable>,
+    declared: OnceCell<Declared>,
 }
 
 /// A global variable.
@@ -82,6 +85,8 @@ pub struct Variable {
     pub start: u64,
     /// Its bytes.
     pub size: u64,
+    /// Where it is declared.
+    pub declared_at: Option<Frame>,
 }
 
 impl Symbols {
@@ -183,11 +188,19 @@ impl Symbols {
         let (file, Place::Address(inside)) = self.locate(mappings, address)? else {
             return None;
         };
-        let symbol = containing(&self.opened(file)?.table().variables, inside)?;
+        let opened = self.opened(file)?;
+        let symbol = containing(&opened.table().variables, inside)?;
+        let declared = opened.declared.get_or_init(|| declared::read(&opened.debug));
+        let declared_at = declared.get(&symbol.address).map(|(file, line)| Frame {
+            file: Some(self.shorten(file)),
+            line: Some(*line),
+            ..Frame::default()
+        });
         Some(Variable {
             name: demangle(&symbol.name),
             start: address - (inside - symbol.address),
             size: symbol.size,
+            declared_at,
         })
     }
 
@@ -319,6 +332,7 @@ impl Opened {
             debug,
             image,
             table: OnceCell::new(),
+            declared: OnceCell::new(),
         })
     }
 

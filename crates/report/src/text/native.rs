@@ -201,11 +201,15 @@ fn write_location(finding: &Finding, colors: Colors, out: &mut impl Write) -> io
     match (location.what, block) {
         (What::Heap, Some(block)) => {
             let freed = if block.freed { ", now freed" } else { "" };
+            let offset = match block.offset {
+                0 => String::new(),
+                offset => format!("at offset {offset} in "),
+            };
             let (size, at) = (bytes(block.size), clean(&block.address));
             let end = if location.allocated_at.is_empty() { "" } else { ":" };
             writeln!(
                 out,
-                "\n  Location is a heap block of {size} at {at}{freed}, allocated by {by}{end}"
+                "\n  Location is {offset}a heap block of {size} at {at}{freed}, allocated by {by}{end}"
             )?;
             if location.allocated_at.is_empty() {
                 return Ok(());
@@ -214,10 +218,10 @@ fn write_location(finding: &Finding, colors: Colors, out: &mut impl Write) -> io
         }
         (What::Global, Some(block)) => {
             let name = clean(location.name.as_deref().unwrap_or("variable"));
-            let declared = location.declared_at.as_ref().map(place);
-            let declared = declared
-                .map(|at| format!(", declared at {at}"))
-                .unwrap_or_default();
+            let declared = match &location.declared_at {
+                Some(frame) => format!(", declared at{}", position(frame)),
+                None => String::new(),
+            };
             let (size, at) = (bytes(block.size), clean(&block.address));
             writeln!(out, "\n  Location is global {name} ({size} at {at}){declared}")
         }
@@ -296,17 +300,21 @@ fn place(frame: &Frame) -> String {
         (None, _) => "<unknown function>".to_owned(),
     };
     match (&frame.file, &frame.module, &frame.offset) {
-        (Some(file), ..) => {
-            text.push_str(&format!(" {}", clean(file)));
-            for number in [frame.line, frame.column].into_iter().flatten() {
-                text.push_str(&format!(":{number}"));
-            }
-        }
+        (Some(_), ..) => text.push_str(&position(frame)),
         (None, Some(module), Some(offset)) => {
             text.push_str(&format!(" ({}+{})", clean(module), clean(offset)));
         }
         (None, None, Some(offset)) => text.push_str(&format!(" ({})", clean(offset))),
         (None, ..) => {}
+    }
+    text
+}
+
+/// ` file:line:column`.
+fn position(frame: &Frame) -> String {
+    let mut text = format!(" {}", clean(frame.file.as_deref().unwrap_or("<unknown file>")));
+    for number in [frame.line, frame.column].into_iter().flatten() {
+        text.push_str(&format!(":{number}"));
     }
     text
 }

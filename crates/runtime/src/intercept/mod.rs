@@ -6,6 +6,7 @@
 //! | [`mod@define`] | the one way to replace a function |
 //! | `threads`, `c11` | create, join, detach, names; the same of `<threads.h>` |
 //! | `mutex`, `rwlock`, `cond`, `barrier`, `semaphore`, `once`, `stdio` | locks and the like |
+//! | `files` | bytes through pipes, sockets and the like |
 //! | `guard`, `exception`, `cxx` | what libstdc++ does out of our sight: static locals, exceptions, futures |
 //! | `alloc`, `bootstrap`, `map` | memory |
 //! | `memory_functions`, `strings`, `wide`, `delete`, `libatomic` | called by instrumented code only: their accesses are checked |
@@ -28,6 +29,7 @@ mod cxx;
 mod delete;
 mod exception;
 mod exit;
+mod files;
 mod fork;
 mod global;
 mod guard;
@@ -45,6 +47,7 @@ mod threads;
 mod wide;
 
 use crate::thread::{self, Thread};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// To be called once, when the core is ready, by the main thread.
 pub fn init() {
@@ -61,7 +64,10 @@ fn event<R>(tell: impl FnOnce(&mut Thread) -> R) -> Option<R> {
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let before = unsafe { *errno };
-    let result = thread::with(tell);
+    // A panic has been told by then, and the runtime is off: the program goes on without it.
+    let result = catch_unwind(AssertUnwindSafe(|| thread::with(tell)))
+        .ok()
+        .flatten();
     // SAFETY: as above.
     unsafe { *errno = before };
     result

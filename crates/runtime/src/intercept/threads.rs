@@ -12,9 +12,11 @@
 use super::define::interpose;
 use super::event;
 use crate::spin::Spin;
+use crate::sync;
 use crate::thread::{self, Child, ThreadRef};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use deadheat_event::Mode;
 use libc::{clockid_t, pthread_attr_t, pthread_key_t, pthread_t, timespec};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -139,6 +141,12 @@ unsafe extern "C" fn round(number: *mut c_void) {
         arm(number + 1);
         return;
     }
+    // A robust mutex that the thread still has passes to the next in line, who comes after all this.
+    event(|t| {
+        for lock in t.held.all() {
+            sync::release(t, lock.addr, Mode::Exclusive);
+        }
+    });
     // SAFETY: no arguments.
     let id = unsafe { libc::pthread_self() };
     thread::shut(|| {

@@ -1,0 +1,83 @@
+//! Instruments a module given as text and lists the calls of the runtime in its functions.
+
+use deadheat_instrument::module::{Options, instrumented_text};
+
+/// What every module begins with, and some functions that tests use.
+const HEAD: &str = r#"
+target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
+target triple = "x86_64-unknown-linux-gnu"
+declare void @other()
+declare void @take(ptr)
+declare void @look(ptr captures(none))
+declare i32 @personality(...)
+"#;
+
+/// The instrumented module. Level 0, so that what the test wrote is still there.
+pub fn instrument(module: &str) -> String {
+    try_instrument(module).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The same, or why not.
+pub fn try_instrument(module: &str) -> Result<String, String> {
+    let options = Options {
+        opt_level: 0,
+        cpu: "x86-64".into(),
+        pic: true,
+    };
+    instrumented_text(format!("{HEAD}{module}").as_bytes(), "test", &options)
+        .map_err(|error| error.to_string())
+}
+
+/// The lines of a function of an instrumented module.
+pub fn function<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
+    let start = text
+        .lines()
+        .position(|line| line.starts_with("define") && line.contains(&format!("@{name}(")))
+        .unwrap_or_else(|| panic!("no function {name} in\n{text}"));
+    text.lines().skip(start).take_while(|&line| line != "}").collect()
+}
+
+/// The calls of the runtime in a function, each as its name and arguments, without `__deadheat_`, types and contexts.
+pub fn hooks(text: &str, name: &str) -> Vec<String> {
+    let calls = function(text, name).into_iter().filter_map(|line| {
+        let (before, call) = line.split_once("@__deadheat_")?;
+        let (hook, arguments) = call.split_once('(')?;
+        if !before.contains("call") && !before.contains("invoke") {
+            return None;
+        }
+        let arguments = &arguments[..arguments.rfind(')')?];
+        let mut arguments: Vec<&str> = arguments
+            .split(", ")
+            .map(|argument| argument.rsplit(' ').next().expect("an argument has a value"))
+            .collect();
+        // Only what the runtime defines for itself takes a context, as the last argument.
+        if ["read", "write", "atomic_end"]
+            .iter()
+            .any(|start| hook.starts_with(start))
+        {
+            arguments.pop();
+        }
+        Some(format!("{hook}({})", arguments.join(", ")))
+    });
+    calls.collect()
+}
+
+/// Checks that a function that does `body` with the pointers `%p` and `%q` makes these calls.
+#[track_caller]
+pub fn check(body: &str, expected: &[&str]) {
+    check_in("", body, expected);
+}
+
+/// The same in a module with these globals and declarations.
+#[track_caller]
+pub fn check_in(globals: &str, body: &str, expected: &[&str]) {
+    let text = instrument(&format!(
+        "{globals}\ndefine void @f(ptr %p, ptr %q, i64 %n, i1 %c) {{\n{body}\nret void\n}}"
+    ));
+    assert_eq!(
+        hooks(&text, "f"),
+        expected,
+        "in\n{}",
+        function(&text, "f").join("\n")
+    );
+}

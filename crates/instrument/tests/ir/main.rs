@@ -1,0 +1,7 @@
+//! Small modules as text, instrumented, and what is in them then.
+
+mod accesses;
+mod atomics;
+mod calls;
+mod harness;
+mod left_out;

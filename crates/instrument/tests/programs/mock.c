@@ -1,0 +1,108 @@
+// A runtime that checks nothing and tells everything: every hook prints a line, if its address is in `mem`, the memory
+// that a test program plays with. It also compares each context with the stack as the unwinder sees it: equal contexts
+// must mean equal stacks, and the other way round.
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unwind.h>
+
+struct tls {
+    uint64_t epoch, mask, base, context, thread;
+    uint32_t inside;
+} __attribute__((aligned(64)));
+
+extern char mem[256];
+
+// An epoch that no word of the zero cells has: every inline test calls.
+static const uint64_t zero_cells[16];
+_Thread_local struct tls __deadheat_tls = {.epoch = 1ull << 30, .base = (uint64_t)zero_cells};
+
+enum { DEPTH = 64, STACKS = 4096 };
+static struct {
+    uint64_t context;
+    int depth;
+    uintptr_t frames[DEPTH];
+} stacks[STACKS];
+static int known;
+
+struct walk {
+    int skipped, depth;
+    uintptr_t frames[DEPTH];
+};
+
+static _Unwind_Reason_Code step(struct _Unwind_Context *frame, void *data) {
+    struct walk *walk = data;
+    // Ours, the hook, and the function itself: what counts is where the function was called from.
+    if (walk->skipped++ < 3) return _URC_NO_REASON;
+    if (walk->depth < DEPTH) walk->frames[walk->depth++] = _Unwind_GetIP(frame);
+    return _URC_NO_REASON;
+}
+
+static __attribute__((noinline)) void compare(uint64_t context) {
+    struct walk walk = {0};
+    _Unwind_Backtrace(step, &walk);
+    for (int i = 0; i < known; i++) {
+        int same_stack = stacks[i].depth == walk.depth &&
+                         memcmp(stacks[i].frames, walk.frames, walk.depth * sizeof *walk.frames) == 0;
+        int same_context = stacks[i].context == context;
+        if (same_stack != same_context) {
+            printf("contexts differ from stacks\n");
+            fflush(stdout);
+            abort();
+        }
+        if (same_stack) return;
+    }
+    if (known == STACKS) abort();
+    stacks[known].context = context;
+    stacks[known].depth = walk.depth;
+    memcpy(stacks[known++].frames, walk.frames, sizeof walk.frames);
+}
+
+#define IN_MEM(p) ((const char *)(p) >= mem && (const char *)(p) < mem + sizeof mem)
+#define AT(p) ((int)((const char *)(p) - mem))
+#define HOOK __attribute__((preserve_most, noinline))
+
+#define EXACT(name)                                                  \
+    HOOK void __deadheat_##name(const void *p, uint64_t context) {   \
+        compare(context);                                            \
+        if (IN_MEM(p)) printf(#name " %d\n", AT(p));                 \
+    }
+EXACT(read1) EXACT(read2) EXACT(read4) EXACT(read8) EXACT(read16)
+EXACT(write1) EXACT(write2) EXACT(write4) EXACT(write8) EXACT(write16)
+
+#define RANGE(name)                                                                \
+    HOOK void __deadheat_##name##_range(const void *p, uint64_t len, uint64_t context) { \
+        compare(context);                                                          \
+        if (IN_MEM(p)) printf(#name "_range %d %d\n", AT(p), (int)len);            \
+    }
+RANGE(read) RANGE(write)
+
+static const char *const orders[] = {"relaxed", "acquire", "release", "acq_rel", "seq_cst"};
+static const char *const kinds[] = {"load", "store", "update"};
+
+void __deadheat_atomic_begin(const void *p) {
+    if (IN_MEM(p)) printf("begin %d\n", AT(p));
+}
+
+__attribute__((noinline)) void __deadheat_atomic_end(const void *p, uint32_t what, uint64_t context) {
+    compare(context);
+    if (IN_MEM(p))
+        printf("end %d %d %s %s\n", AT(p), (int)(what & 0xff), kinds[what >> 8 & 0xff], orders[what >> 16]);
+}
+
+void __deadheat_fence(uint32_t order) { printf("fence %s\n", orders[order]); }
+
+size_t __deadheat_strlen(const char *s) {
+    compare(__deadheat_tls.context);
+    printf("strlen %d\n", AT(s));
+    return strlen(s);
+}
+
+void *__deadheat_memcpy(void *to, const void *from, size_t n) {
+    compare(__deadheat_tls.context);
+    printf("memcpy %d %d %d\n", AT(to), AT(from), (int)n);
+    return memcpy(to, from, n);
+}
+
+void __deadheat_free(void *p) { free(p); }

@@ -1,0 +1,225 @@
+//! Bytes that go from thread to thread through the kernel: who gets them out comes after who put them in.
+//!
+//! What a descriptor refers to is asked of the kernel at each call, so nothing need be known of `dup`, `close` and the
+//! like. The two ends of a pipe are one file. Sockets do not tell their peer, and all `eventfd`s look the same: those are
+//! taken as one file each, which orders more than it must where a program uses several.
+//!
+//! The redirected functions also check the buffers. (Not those of sockets: their names are not reserved, and a program may
+//! have functions of its own with them.)
+
+use super::define::{interpose, redirect};
+use super::event;
+use super::memory_functions::{read as check_read, write as check_write};
+use crate::sync;
+use core::ffi::{c_int, c_void};
+use libc::{FILE, iovec, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
+
+/// Above all addresses of the program.
+const KEYS: usize = 1 << 62;
+const SOCKETS: usize = KEYS | 1;
+const EVENTS: usize = KEYS | 2;
+
+/// Where users of the file meet, if it passes bytes from one to another.
+fn key(descriptor: c_int) -> Option<usize> {
+    // SAFETY: the kernel fills in the status, or fails.
+    let status = unsafe {
+        let mut status: libc::stat = core::mem::zeroed();
+        if libc::fstat(descriptor, &mut status) != 0 {
+            return None;
+        }
+        status
+    };
+    match status.st_mode & libc::S_IFMT {
+        libc::S_IFIFO => Some(KEYS | (status.st_ino ^ status.st_dev << 40) as usize & (KEYS - 1) | 4),
+        libc::S_IFSOCK => Some(SOCKETS),
+        // An anonymous inode.
+        0 => Some(EVENTS),
+        _ => None,
+    }
+}
+
+/// Before bytes go in, or an end is closed.
+fn sends(descriptor: c_int) {
+    event(|t| {
+        if !t.serial
+            && let Some(key) = key(descriptor)
+        {
+            sync::send(t, key);
+        }
+    });
+}
+
+/// After bytes, or the end of them, came out.
+fn received(descriptor: c_int, result: ssize_t) {
+    if result >= 0 {
+        event(|t| {
+            if !t.serial
+                && let Some(key) = key(descriptor)
+            {
+                sync::receive(t, key);
+            }
+        });
+    }
+}
+
+interpose! {
+    fn read[_, real](descriptor: c_int, buffer: *mut c_void, len: size_t) -> ssize_t {
+        // SAFETY: the caller's arguments, here and in all that follow.
+        let result = unsafe { real(descriptor, buffer, len) };
+        received(descriptor, result);
+        result
+    }
+
+    fn readv[_, real](descriptor: c_int, buffers: *const iovec, count: c_int) -> ssize_t {
+        // SAFETY: as above.
+        let result = unsafe { real(descriptor, buffers, count) };
+        received(descriptor, result);
+        result
+    }
+
+    fn recv[_, real](descriptor: c_int, buffer: *mut c_void, len: size_t, flags: c_int) -> ssize_t {
+        // SAFETY: as above.
+        let result = unsafe { real(descriptor, buffer, len, flags) };
+        received(descriptor, result);
+        result
+    }
+
+    fn recvmsg[_, real](descriptor: c_int, message: *mut msghdr, flags: c_int) -> ssize_t {
+        // SAFETY: as above.
+        let result = unsafe { real(descriptor, message, flags) };
+        received(descriptor, result);
+        result
+    }
+
+    fn write[_, real](descriptor: c_int, buffer: *const c_void, len: size_t) -> ssize_t {
+        sends(descriptor);
+        // SAFETY: as above.
+        unsafe { real(descriptor, buffer, len) }
+    }
+
+    fn writev[_, real](descriptor: c_int, buffers: *const iovec, count: c_int) -> ssize_t {
+        sends(descriptor);
+        // SAFETY: as above.
+        unsafe { real(descriptor, buffers, count) }
+    }
+
+    fn send[_, real](descriptor: c_int, buffer: *const c_void, len: size_t, flags: c_int) -> ssize_t {
+        sends(descriptor);
+        // SAFETY: as above.
+        unsafe { real(descriptor, buffer, len, flags) }
+    }
+
+    fn sendmsg[_, real](descriptor: c_int, message: *const msghdr, flags: c_int) -> ssize_t {
+        sends(descriptor);
+        // SAFETY: as above.
+        unsafe { real(descriptor, message, flags) }
+    }
+
+    fn shutdown[_, real](descriptor: c_int, how: c_int) -> c_int {
+        sends(descriptor);
+        // SAFETY: as above.
+        unsafe { real(descriptor, how) }
+    }
+
+    fn close[_, real](descriptor: c_int) -> c_int {
+        sends(descriptor);
+        // SAFETY: as above.
+        unsafe { real(descriptor) }
+    }
+}
+
+// Six arguments leave no register for the caller's address, and nobody needs it.
+super::define::real! {
+    RECVFROM: fn(c_int, *mut c_void, size_t, c_int, *mut sockaddr, *mut socklen_t) -> ssize_t = c"recvfrom";
+    SENDTO: fn(c_int, *const c_void, size_t, c_int, *const sockaddr, socklen_t) -> ssize_t = c"sendto";
+}
+
+#[cfg(not(test))]
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn recvfrom(
+    descriptor: c_int,
+    buffer: *mut c_void,
+    len: size_t,
+    flags: c_int,
+    from: *mut sockaddr,
+    from_len: *mut socklen_t,
+) -> ssize_t {
+    // SAFETY: as above.
+    let result = unsafe { RECVFROM.get()(descriptor, buffer, len, flags, from, from_len) };
+    received(descriptor, result);
+    result
+}
+
+#[cfg(not(test))]
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn sendto(
+    descriptor: c_int,
+    buffer: *const c_void,
+    len: size_t,
+    flags: c_int,
+    to: *const sockaddr,
+    to_len: socklen_t,
+) -> ssize_t {
+    sends(descriptor);
+    // SAFETY: as above.
+    unsafe { SENDTO.get()(descriptor, buffer, len, flags, to, to_len) }
+}
+
+/// The bytes that a function says it has put into a buffer.
+fn filled(buffer: *mut c_void, result: ssize_t, pc: usize) {
+    check_write(buffer, result.max(0) as usize, pc);
+}
+
+redirect! {
+    fn read[pc](descriptor: c_int, buffer: *mut c_void, len: size_t) -> ssize_t {
+        // SAFETY: as above. Ours, which knows of pipes; so in the others where there is one.
+        let result = unsafe { libc::read(descriptor, buffer, len) };
+        filled(buffer, result, pc);
+        result
+    }
+
+    fn pread[pc](descriptor: c_int, buffer: *mut c_void, len: size_t, offset: off_t) -> ssize_t {
+        // SAFETY: as above.
+        let result = unsafe { libc::pread(descriptor, buffer, len, offset) };
+        filled(buffer, result, pc);
+        result
+    }
+
+    fn pread64[pc](descriptor: c_int, buffer: *mut c_void, len: size_t, offset: off_t) -> ssize_t {
+        // SAFETY: as above.
+        let result = unsafe { libc::pread64(descriptor, buffer, len, offset) };
+        filled(buffer, result, pc);
+        result
+    }
+
+    fn fread[pc](buffer: *mut c_void, size: size_t, count: size_t, stream: *mut FILE) -> size_t {
+        // SAFETY: as above.
+        let result = unsafe { libc::fread(buffer, size, count, stream) };
+        check_write(buffer, result * size, pc);
+        result
+    }
+
+    fn write[pc](descriptor: c_int, buffer: *const c_void, len: size_t) -> ssize_t {
+        check_read(buffer, len, pc);
+        // SAFETY: as above.
+        unsafe { libc::write(descriptor, buffer, len) }
+    }
+
+    fn pwrite[pc](descriptor: c_int, buffer: *const c_void, len: size_t, offset: off_t) -> ssize_t {
+        check_read(buffer, len, pc);
+        // SAFETY: as above.
+        unsafe { libc::pwrite(descriptor, buffer, len, offset) }
+    }
+
+    fn pwrite64[pc](descriptor: c_int, buffer: *const c_void, len: size_t, offset: off_t) -> ssize_t {
+        check_read(buffer, len, pc);
+        // SAFETY: as above.
+        unsafe { libc::pwrite64(descriptor, buffer, len, offset) }
+    }
+
+    fn fwrite[pc](buffer: *const c_void, size: size_t, count: size_t, stream: *mut FILE) -> size_t {
+        check_read(buffer, size.wrapping_mul(count), pc);
+        // SAFETY: as above.
+        unsafe { libc::fwrite(buffer, size, count, stream) }
+    }
+}
