@@ -72,7 +72,14 @@ fn runtime(here: &Path) {
 fn cargo(here: &Path, out: &Path, target: &str, more: &[&str]) -> Output {
     let mut command = Command::new(variable("CARGO"));
     command
-        .args(["build", "--package", "deadheat-runtime", "--profile", "runtime", "--lib"])
+        .args([
+            "build",
+            "--package",
+            "deadheat-runtime",
+            "--profile",
+            "runtime",
+            "--lib",
+        ])
         .args(["--target", target])
         .arg("--target-dir")
         .arg(out.join("rt"))

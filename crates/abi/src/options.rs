@@ -10,16 +10,25 @@ pub const VARIABLE: &str = "DEADHEAT_OPTIONS";
 /// Every option with what it is for, in the order in which they are listed to the user.
 pub const OPTIONS: &[(&str, &str)] = &[
     ("exit_code", "exit status if a race was reported (66)"),
-    ("halt_on_race", "1: end the program at the first race that is reported"),
+    (
+        "halt_on_race",
+        "1: end the program at the first race that is reported",
+    ),
     ("format", "text, json or sarif"),
     ("output", "write the report to this file"),
     ("color", "auto, always or never"),
     ("suppressions", "file of rules in ThreadSanitizer's syntax"),
-    ("baseline", "earlier JSON report whose findings are not reported again"),
+    (
+        "baseline",
+        "earlier JSON report whose findings are not reported again",
+    ),
     ("log_dir", "leave a JSON report in a new file of this directory"),
     ("stats", "1: print counters at the end"),
     ("reporter", "the command that prints reports"),
-    ("report_fd", "file descriptor that takes the lines for the reporter"),
+    (
+        "report_fd",
+        "file descriptor that takes the lines for the reporter",
+    ),
 ];
 
 /// Whether there is such an option.

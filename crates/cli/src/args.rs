@@ -94,7 +94,11 @@ pub struct Check {
 /// Cargo's own options stand behind its command. Everything is built for this machine into a directory of its own,
 /// `deadheat` within cargo's target directory. Build scripts, procedural macros and what they compile are left as they are.
 #[derive(Debug, Args)]
-#[command(name = "cargo", bin_name = "cargo deadheat", hide = true, after_help = CARGO_EXAMPLES)]
+#[command(
+    hide = true,
+    override_usage = "cargo deadheat [OPTIONS] <COMMAND> [CARGO'S OPTIONS]",
+    after_help = CARGO_EXAMPLES
+)]
 pub struct CargoArgs {
     /// A command of cargo (build, run, test, bench, nextest, rustc) and its arguments
     #[arg(

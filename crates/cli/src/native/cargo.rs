@@ -41,7 +41,10 @@ pub fn run(args: &CargoArgs, color: Color) -> Result<ExitCode> {
     let settings = args.report.settings(color).or(Settings::from_environment()?);
     let term = Term::new(settings.color.unwrap_or_default());
     let (verb, rest) = args.cargo.split_first().context("which command of cargo?")?;
-    let runs = VERBS.iter().find(|(name, _)| verb == *name).map(|(_, runs)| *runs);
+    let runs = VERBS
+        .iter()
+        .find(|(name, _)| verb == *name)
+        .map(|(_, runs)| *runs);
     let Some(runs) = runs else {
         bail!(
             "`cargo deadheat {}` is not supported; there are {}",
@@ -54,7 +57,11 @@ pub fn run(args: &CargoArgs, color: Color) -> Result<ExitCode> {
     let output = settings.output.as_deref().map(Output::create).transpose()?;
     let given = Given::read(rest);
     let host = host()?;
-    if let Some(target) = given.target.as_deref().filter(|target| *target != OsStr::new(&host)) {
+    if let Some(target) = given
+        .target
+        .as_deref()
+        .filter(|target| *target != OsStr::new(&host))
+    {
         bail!(
             "programs for {} cannot be checked here; only for {host}",
             target.display()
@@ -158,7 +165,12 @@ fn target_directory(given: &Given) -> Result<PathBuf> {
     }
     let output = command.output().context("cannot run cargo")?;
     if !output.status.success() {
-        bail!("{}", String::from_utf8_lossy(&output.stderr).trim().trim_start_matches("error: "));
+        bail!(
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+                .trim()
+                .trim_start_matches("error: ")
+        );
     }
     let metadata: serde_json::Value =
         serde_json::from_slice(&output.stdout).context("cannot read what cargo says")?;

@@ -32,7 +32,10 @@ pub fn run(args: &Check, color: Color) -> Result<ExitCode> {
     let end = run::observed(&program, &args.arguments, &settings, &mut listener)?;
     drop(made);
     if let End::Signal(signal) = end {
-        term.warn(&format!("the program was ended by signal {signal}{}", signal_name(signal)));
+        term.warn(&format!(
+            "the program was ended by signal {signal}{}",
+            signal_name(signal)
+        ));
     }
     let (report, settings) = listener.finish()?;
     let outcome = conclude(&report, &settings, term);
@@ -50,7 +53,14 @@ fn build(args: &Check, language: Language, directory: &Path) -> Result<PathBuf> 
         }
         None => directory.join(name),
     };
-    compilers::build(language, &args.target, &output, &args.cflags, &args.rustflags, &Home::open()?)?;
+    compilers::build(
+        language,
+        &args.target,
+        &output,
+        &args.cflags,
+        &args.rustflags,
+        &Home::open()?,
+    )?;
     Ok(output)
 }
 

@@ -141,7 +141,8 @@ fn find_clang() -> Result<OsString> {
         .with_context(|| format!("C and C++ sources need clang (up to version {NEWEST}); {INSTALL}"))
 }
 
-const INSTALL: &str = "install the package clang-22 (`apt-get install clang-22`), or name one in DEADHEAT_CLANG";
+const INSTALL: &str =
+    "install the package clang-22 (`apt-get install clang-22`), or name one in DEADHEAT_CLANG";
 
 /// The major version of the clang that `name` runs.
 fn version(name: &OsStr) -> Option<u32> {

@@ -105,7 +105,9 @@ fn attended_while(command: &mut Command, started: impl FnOnce()) -> Result<End> 
         handle.close();
         status
     });
-    Ok(End::from(status.with_context(|| format!("cannot wait for {name}"))?))
+    Ok(End::from(
+        status.with_context(|| format!("cannot wait for {name}"))?,
+    ))
 }
 
 /// `DEADHEAT_OPTIONS` for the program: the user's, ours, and the channel.

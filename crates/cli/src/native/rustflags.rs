@@ -47,7 +47,12 @@ impl Flags {
         };
         let variable = |name: &str| std::env::var(name).ok();
         let mut flags = Flags {
-            rustc: source(&config, "rustflags", variable, ["CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS"]),
+            rustc: source(
+                &config,
+                "rustflags",
+                variable,
+                ["CARGO_ENCODED_RUSTFLAGS", "RUSTFLAGS"],
+            ),
             rustdoc: source(
                 &config,
                 "rustdocflags",
@@ -104,7 +109,9 @@ impl Source {
         let joined = flags.iter().map(String::as_str).zip(flags.iter().skip(1));
         let apart = joined.filter_map(|(flag, value)| (flag == "-C").then_some(value.as_str()));
         let together = flags.iter().filter_map(|flag| flag.strip_prefix("-C"));
-        let linker = apart.chain(together).filter_map(|value| value.strip_prefix("linker="));
+        let linker = apart
+            .chain(together)
+            .filter_map(|value| value.strip_prefix("linker="));
         linker.last().map(OsString::from)
     }
 }
@@ -129,7 +136,10 @@ fn source(
         return Source::Environment(text.split_whitespace().map(str::to_owned).collect());
     }
     let of_targets = config.target.as_object().into_iter().flatten();
-    if of_targets.map(|(_, settings)| &settings[name]).any(|flags| !flags.is_null()) {
+    if of_targets
+        .map(|(_, settings)| &settings[name])
+        .any(|flags| !flags.is_null())
+    {
         return Source::default();
     }
     Source::Config(list(&config.build[name]))
@@ -138,7 +148,11 @@ fn source(
 /// Flags in the configuration: a list, or text with spaces.
 fn list(flags: &Value) -> Vec<String> {
     match flags {
-        Value::Array(flags) => flags.iter().filter_map(|flag| flag.as_str()).map(str::to_owned).collect(),
+        Value::Array(flags) => flags
+            .iter()
+            .filter_map(|flag| flag.as_str())
+            .map(str::to_owned)
+            .collect(),
         Value::String(flags) => flags.split_whitespace().map(str::to_owned).collect(),
         _ => Vec::new(),
     }
@@ -149,7 +163,14 @@ fn list(flags: &Value) -> Vec<String> {
 fn config(key: &str) -> Value {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsStr::new("cargo").to_owned());
     let output = Command::new(Path::new(&cargo))
-        .args(["-Zunstable-options", "config", "get", "--format", "json-value", key])
+        .args([
+            "-Zunstable-options",
+            "config",
+            "get",
+            "--format",
+            "json-value",
+            key,
+        ])
         .env("RUSTC_BOOTSTRAP", "1")
         .output();
     output

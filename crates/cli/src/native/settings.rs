@@ -114,7 +114,10 @@ impl Settings {
             let path = std::path::absolute(path)?;
             let text = path.to_str().filter(|text| !text.contains(['\'', '"']));
             let text = text.with_context(|| {
-                format!("{}: a path with quotes or that is not UTF-8 cannot be passed on", path.display())
+                format!(
+                    "{}: a path with quotes or that is not UTF-8 cannot be passed on",
+                    path.display()
+                )
             })?;
             all.push(format!("{name}='{text}'"));
         }
@@ -217,6 +220,9 @@ mod tests {
 
     #[test]
     fn options_of_the_runtime_are_let_through() {
-        assert_eq!(Settings::parse("report_fd=3:reporter=/x").unwrap(), Settings::default());
+        assert_eq!(
+            Settings::parse("report_fd=3:reporter=/x").unwrap(),
+            Settings::default()
+        );
     }
 }

@@ -1,8 +1,10 @@
 //! Tests of the command line: they run the real binary and look at what a user or a script sees.
 
 mod analyze;
+mod cargo;
 mod harness;
 mod hostile;
+mod native;
 mod readme;
 mod report;
 mod traces;
