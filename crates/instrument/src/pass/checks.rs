@@ -362,6 +362,7 @@ fn shape(bytes: u64, alignment: u64, place: Option<u64>) -> Option<Shape> {
             // Always 0 for whole granules: one test for all of them.
             offset: place.filter(|_| bytes < shadow::GRANULE),
         }),
+        2 | 4 | 8 => Some(Shape::Loose { size: bytes }),
         _ if bytes.is_multiple_of(shadow::GRANULE)
             && alignment >= shadow::GRANULE
             && bytes <= shadow::TESTED * shadow::GRANULE =>

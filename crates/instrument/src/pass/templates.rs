@@ -13,6 +13,9 @@ use std::fmt::Write;
 pub enum Shape {
     /// 1, 2, 4 or 8 bytes, aligned to their size; where they are in their granule, if that is known.
     Exact { size: u64, offset: Option<u64> },
+    /// 2, 4 or 8 bytes at any address. Most such addresses are aligned after all; those that reach into the next granule
+    /// ask the runtime.
+    Loose { size: u64 },
     /// Whole granules, up to [`shadow::TESTED`] of them; `aligned` if two, and their address is a multiple of 16.
     Granules { count: u64, aligned: bool },
     /// Any bytes; asks the runtime, unless nothing needs to be checked now.
@@ -47,6 +50,7 @@ impl Template {
                 aligned: false,
             } => format!("{count}x8"),
             Shape::Granules { count, aligned: true } => format!("{count}x8.aligned"),
+            Shape::Loose { size } => format!("{size}.loose"),
             Shape::Range => "range".into(),
             Shape::RangeIf => "range.if".into(),
         };
@@ -58,7 +62,7 @@ impl Template {
     pub fn ty<'m>(self, ir: Ir<'m>) -> Type<'m> {
         let pointer = ir.pointer();
         let parameters: &[Type<'m>] = match self.shape {
-            Shape::Exact { .. } | Shape::Granules { .. } => &[pointer, pointer],
+            Shape::Exact { .. } | Shape::Loose { .. } | Shape::Granules { .. } => &[pointer, pointer],
             Shape::Range => &[pointer, ir.integer(64), pointer],
             Shape::RangeIf => &[pointer, ir.integer(64), ir.integer(1), pointer],
         };
@@ -87,7 +91,7 @@ impl Template {
             hooks::READ_RANGE
         };
         let len = match self.shape {
-            Shape::Exact { size, .. } => size.to_string(),
+            Shape::Exact { size, .. } | Shape::Loose { size } => size.to_string(),
             Shape::Granules { count, .. } => (count * shadow::GRANULE).to_string(),
             Shape::Range | Shape::RangeIf => "%len".into(),
         };
@@ -97,7 +101,7 @@ impl Template {
     /// The function's definition.
     fn define(self, text: &mut String) -> std::fmt::Result {
         let parameters = match self.shape {
-            Shape::Exact { .. } | Shape::Granules { .. } => "ptr %addr, ptr %tls",
+            Shape::Exact { .. } | Shape::Loose { .. } | Shape::Granules { .. } => "ptr %addr, ptr %tls",
             Shape::Range => "ptr %addr, i64 %len, ptr %tls",
             Shape::RangeIf => "ptr %addr, i64 %len, i1 %active, ptr %tls",
         };
@@ -110,8 +114,28 @@ impl Template {
             Shape::Exact { size, offset } => {
                 let turned = offset.is_none() && size < shadow::GRANULE;
                 self.test(text, 1, ((1 << size) - 1) << offset.unwrap_or(0), turned)?;
+                writeln!(text, "  %need = icmp ne i64 %new, 0")?;
+                writeln!(text, "  br i1 %need, label %call, label %done, !prof !0")?;
             }
-            Shape::Granules { count, .. } => self.test(text, count, 0xff, false)?,
+            Shape::Loose { size } => {
+                self.test(text, 1, (1 << size) - 1, size < shadow::GRANULE)?;
+                // Bit 3 of the place of the last byte: whether that is in the next granule.
+                writeln!(text, "  %first = and i64 %address, {}", shadow::GRANULE - 1)?;
+                writeln!(text, "  %last = add i64 %first, {}", size - 1)?;
+                writeln!(text, "  %crosses = and i64 %last, {}", shadow::GRANULE)?;
+                writeln!(text, "  %both = or i64 %new, %crosses")?;
+                writeln!(text, "  %may.need = icmp ne i64 %both, 0")?;
+                writeln!(text, "  br i1 %may.need, label %ask, label %done, !prof !0")?;
+                // Crossing alone needs nothing while nothing needs to be checked.
+                writeln!(text, "ask:")?;
+                writeln!(text, "  %need = icmp ne i64 %epoch, 0")?;
+                writeln!(text, "  br i1 %need, label %call, label %done")?;
+            }
+            Shape::Granules { count, .. } => {
+                self.test(text, count, 0xff, false)?;
+                writeln!(text, "  %need = icmp ne i64 %new, 0")?;
+                writeln!(text, "  br i1 %need, label %call, label %done, !prof !0")?;
+            }
             Shape::Range => {
                 writeln!(text, "  %epoch = load i64, ptr %tls, align 8")?;
                 writeln!(text, "  %need = icmp ne i64 %epoch, 0")?;
@@ -152,7 +176,7 @@ impl Template {
         writeln!(text, "  br label %done\ndone:\n  ret void\n}}")
     }
 
-    /// The test of `bytes` in the words of `count` cells. If `turned`, `bytes` are seen from where the access begins.
+    /// The test of `bytes` in the words of `count` cells: `%new` is not 0 if the runtime must be asked. If `turned`, `bytes` are seen from where the access begins.
     fn test(self, text: &mut String, count: u64, bytes: u64, turned: bool) -> std::fmt::Result {
         let word = if self.write {
             shadow::WRITE_WORD
@@ -196,8 +220,7 @@ impl Template {
         } else {
             writeln!(text, "  %new = and i64 %all{last}, {bits}")?;
         }
-        writeln!(text, "  %need = icmp ne i64 %new, 0")?;
-        writeln!(text, "  br i1 %need, label %call, label %done, !prof !0")
+        Ok(())
     }
 }
 

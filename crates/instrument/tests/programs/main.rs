@@ -141,6 +141,11 @@ fn plain_accesses() {
 }
 
 #[test]
+fn inline_tests_ask_when_they_should_and_only_then() {
+    check("decisions.c");
+}
+
+#[test]
 fn masked_accesses() {
     check("masked.c");
 }

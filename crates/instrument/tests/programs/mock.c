@@ -59,12 +59,17 @@ static __attribute__((noinline)) void compare(uint64_t context) {
     memcpy(stacks[known++].frames, walk.frames, sizeof walk.frames);
 }
 
+// The calls of checks since the last look; told only while not `quiet`.
+static int calls, quiet;
+
 #define IN_MEM(p) ((const char *)(p) >= mem && (const char *)(p) < mem + sizeof mem)
 #define AT(p) ((int)((const char *)(p) - mem))
 #define HOOK __attribute__((preserve_most, noinline))
 
 #define EXACT(name)                                                  \
     HOOK void __deadheat_##name(const void *p, uint64_t context) {   \
+        calls++;                                                     \
+        if (quiet) return;                                           \
         compare(context);                                            \
         if (IN_MEM(p)) printf(#name " %d\n", AT(p));                 \
     }
@@ -73,6 +78,8 @@ EXACT(write1) EXACT(write2) EXACT(write4) EXACT(write8) EXACT(write16)
 
 #define RANGE(name)                                                                \
     HOOK void __deadheat_##name##_range(const void *p, uint64_t len, uint64_t context) { \
+        calls++;                                                                   \
+        if (quiet) return;                                                         \
         compare(context);                                                          \
         if (IN_MEM(p)) printf(#name "_range %d %d\n", AT(p), (int)len);            \
     }
@@ -106,3 +113,57 @@ void *__deadheat_memcpy(void *to, const void *from, size_t n) {
 }
 
 void __deadheat_free(void *p) { free(p); }
+
+// Calls `access`, which reads or writes `size` bytes, at every `step`th place, with every kind of shadow word, and checks
+// that the inline test asks exactly when it should: when a word is of another epoch, or does not have one of the bytes.
+// A `loose` test may also ask when the bytes are in two granules.
+void decide(void (*access)(volatile void *), int size, int step, int write, int loose) {
+    enum { CELLS = 24 };
+    const uint64_t epoch = 5ull << 50 | 77ull << 30, epoch_bits = ~0ull << 30, address_mask = 0x0ffffffffff8;
+    static uint64_t cells[CELLS][2];
+    // No difference, another time, another slot, nothing yet.
+    const uint64_t others[] = {0, 1ull << 30, 1ull << 63, epoch};
+    int decisions = 0, wrong = 0;
+    struct tls serial = __deadheat_tls;
+    for (int at = 0; at + size <= 64 && at < 16; at += step) {
+        int granules = (at + size + 7) / 8 - at / 8;
+        for (int which = 0; which < granules; which++)
+            for (int other = 0; other < 4; other++)
+                for (uint64_t missing = 0; missing < 256; missing++) {
+                    // All words are as after an access of the same epoch to all bytes, from some place; one is not, and
+                    // the words of the other kind are all wrong if that one is right.
+                    const uint64_t good = epoch | 0x2aaaaa00;
+                    const uint64_t odd = (good ^ others[other]) | missing;
+                    unsigned bytes = ((1u << (size < 8 ? size : 8)) - 1) << at % 8;
+                    if (granules > 1) {
+                        int from = which == 0 ? at % 8 : 0;
+                        int to = which == granules - 1 ? (at + size - 1) % 8 + 1 : 8;
+                        bytes = ((1u << to) - 1) & ~((1u << from) - 1);
+                    }
+                    int needed = ((odd ^ epoch) & epoch_bits) != 0 || (missing & bytes) != 0;
+                    for (int i = 0; i < CELLS; i++) {
+                        cells[i][!write] = good;
+                        cells[i][write] = needed ? good : ~good;
+                    }
+                    cells[at / 8 + which][!write] = odd;
+                    calls = 0;
+                    quiet = 1;
+                    __deadheat_tls.base = (uint64_t)cells - (((uint64_t)mem & address_mask) << 1);
+                    __deadheat_tls.mask = address_mask;
+                    __deadheat_tls.epoch = epoch;
+                    access(mem + at);
+                    __deadheat_tls.epoch = serial.epoch;
+                    __deadheat_tls.mask = serial.mask;
+                    __deadheat_tls.base = serial.base;
+                    quiet = 0;
+                    decisions++;
+                    if (calls != (needed || (loose && granules > 1))) wrong++;
+                    // While nothing needs to be checked, nothing is asked.
+                    __deadheat_tls.epoch = calls = 0;
+                    access(mem + at);
+                    __deadheat_tls.epoch = serial.epoch;
+                    if (calls != 0) wrong++;
+                }
+    }
+    printf("%s %d%s: %d decisions, %d wrong\n", write ? "write" : "read", size, loose ? " loose" : "", decisions, wrong);
+}

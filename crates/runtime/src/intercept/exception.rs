@@ -20,6 +20,10 @@ static DESTRUCTORS: Spin<Option<FxHashMap<usize, Destructor>>> = Spin::new(None)
 /// The destructor to tell the C++ library in place of the given one. Objects without one need none.
 fn stand_in(object: *mut c_void, destructor: Option<Destructor>) -> Option<Destructor> {
     let own = destructor?;
+    // libstdc++'s `__cxa_throw` calls `__cxa_init_primary_exception`, which is ours, too.
+    if own as usize == destroy as *const () as usize {
+        return destructor;
+    }
     let known = event(|_| {
         DESTRUCTORS
             .lock()

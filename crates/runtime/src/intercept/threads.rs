@@ -132,10 +132,14 @@ fn arm(number: usize) {
 /// Keys get this many rounds of destructors.
 const ROUNDS: usize = 4;
 
-unsafe extern "C" fn round(number: *mut c_void) {
+unsafe extern "C-unwind" fn round(number: *mut c_void) {
     let number = number as usize;
-    if number == 1 {
-        super::cxx::thread_locals_destroyed(round as *const () as usize);
+    // The key is older than the one by which libstdc++ keeps its promises: ours comes first in each round.
+    let pc = round as *const () as usize;
+    match number {
+        1 => super::cxx::before_promises(pc),
+        2 => super::cxx::after_promises(pc),
+        _ => {}
     }
     if number < ROUNDS {
         arm(number + 1);
@@ -166,7 +170,7 @@ unsafe extern "C" fn round(number: *mut c_void) {
 pub fn init() {
     let mut key: pthread_key_t = 0;
     // SAFETY: writes the key.
-    if unsafe { libc::pthread_key_create(&mut key, Some(round)) } == 0 {
+    if unsafe { pthread_key_create(&mut key, round) } == 0 {
         KEY.store(key, Ordering::Relaxed);
         arm(1);
     }
@@ -233,6 +237,7 @@ unsafe extern "C-unwind" fn main_of_thread(start: *mut c_void) -> *mut c_void {
 }
 
 unsafe extern "C" {
+    fn pthread_key_create(key: *mut pthread_key_t, destructor: unsafe extern "C-unwind" fn(*mut c_void)) -> c_int;
     fn pthread_attr_getdetachstate(attributes: *const pthread_attr_t, state: *mut c_int) -> c_int;
 }
 
