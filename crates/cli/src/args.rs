@@ -53,9 +53,10 @@ pub enum Command {
     #[command(subcommand)]
     Trace(Trace),
     Cargo(Box<CargoArgs>),
+    Report(ReportFile),
     /// Report what a running program says on stdin; programs start this by themselves
     #[command(name = "__report", hide = true)]
-    Report,
+    Reporter,
 }
 
 /// Build a program, run it, report its data races
@@ -185,6 +186,37 @@ Examples:
 Exit status: 66 if a race was reported, else the program's own (128 + N if signal N ended it); 2 for a wrong command line
 or a failed build. The last line on stderr is `deadheat: no data races` or `deadheat: N data races`.
 DEADHEAT_OPTIONS has the same options as `name=value`, separated by colons.";
+
+/// Show a saved report again
+///
+/// A report is saved with `--format json` or the option log_dir of DEADHEAT_OPTIONS.
+#[derive(Debug, Args)]
+#[command(after_help = REPORT_EXAMPLES)]
+pub struct ReportFile {
+    /// The report: JSON
+    pub file: PathBuf,
+
+    /// What to write: text on stderr, or JSON or SARIF 2.1.0 on stdout
+    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
+    pub format: ReportFormat,
+
+    /// Write the report to FILE instead; - is stdout
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Show only the finding with this id
+    #[arg(long, value_name = "ID")]
+    pub only: Option<String>,
+
+    /// Exit with N instead of 66 if there is a race in it
+    #[arg(long, value_name = "N", default_value_t = 66, hide_default_value = true)]
+    pub exit_code: u8,
+}
+
+const REPORT_EXAMPLES: &str = "\
+Examples:
+  deadheat report run.json
+  deadheat report run.json --format sarif --output run.sarif";
 
 /// Report the data races of a recorded run
 ///

@@ -11,6 +11,7 @@ mod memory;
 mod meter;
 mod native;
 mod progress;
+mod saved;
 mod term;
 mod traces;
 
@@ -32,7 +33,8 @@ fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Check(args) => check::run(args, cli.color),
         Command::Cargo(args) => cargo::run(args, cli.color),
-        Command::Report => reporter::run(),
+        Command::Report(args) => saved::run(args, term),
+        Command::Reporter => reporter::run(),
         Command::Analyze(args) => analyze::run(args, term),
         Command::Trace(command) => traces::run(command, term).map(|()| ExitCode::SUCCESS),
     };

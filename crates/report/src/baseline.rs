@@ -4,7 +4,7 @@
 //! has moved to another line is reported again: a baseline must not hide a new race. For what is to stay hidden while
 //! the code changes there are suppressions.
 
-use crate::{Error, Finding, Report};
+use crate::{Error, Finding};
 use std::collections::HashSet;
 
 /// The findings of an earlier report.
@@ -16,16 +16,7 @@ pub struct Baseline {
 impl Baseline {
     /// Reads the text of a JSON report.
     pub fn parse(text: &str) -> Result<Baseline, Error> {
-        let report: Report = serde_json::from_str(text).map_err(|error| Error {
-            line: (error.line() > 0).then_some(error.line()),
-            message: format!("not a deadheat report ({error}); make one with --format json"),
-        })?;
-        if report.tool != "deadheat" {
-            return Err(Error {
-                line: None,
-                message: format!("a report of `{}`, not of deadheat", report.tool),
-            });
-        }
+        let report = crate::json::read(text)?;
         Ok(Baseline {
             ids: report.races.into_iter().map(|race| race.id).collect(),
         })

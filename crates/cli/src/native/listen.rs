@@ -21,6 +21,8 @@ pub struct Listener {
     output: Option<Output>,
     /// Print findings on stderr as they come.
     live: bool,
+    /// Notes that were said.
+    said: Vec<String>,
 }
 
 /// How the report came out.
@@ -51,6 +53,7 @@ impl Listener {
             settings,
             term,
             output,
+            said: Vec::new(),
         })
     }
 
@@ -84,7 +87,10 @@ impl Listener {
                 }
             }
             Event::Race { .. } => {}
-            Event::Note(note) => self.term.warn(note),
+            Event::Note(note) => {
+                self.term.warn(note);
+                self.said.push(note.clone());
+            }
         }
     }
 
@@ -108,6 +114,14 @@ impl Listener {
                 &mut self.sources,
             )?;
             write(self.output.take(), &contents)?;
+        }
+        for note in report
+            .summary
+            .notes
+            .iter()
+            .filter(|note| !self.said.contains(note))
+        {
+            self.term.warn(note);
         }
         if let Some(directory) = &self.settings.log_dir {
             leave(&report, directory)?;

@@ -16,3 +16,5 @@ mod run;
 mod rustflags;
 pub mod settings;
 pub mod shim;
+
+pub use listen::{render, write};

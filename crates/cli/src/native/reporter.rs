@@ -6,10 +6,12 @@ use super::listen::{Listener, conclude};
 use super::settings::Settings;
 use crate::term::Term;
 use anyhow::{Context, Result};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT};
 use std::io::Write;
 use std::os::fd::AsFd;
 use std::os::unix::net::UnixStream;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Runs the command.
 pub fn run() -> Result<ExitCode> {
@@ -21,9 +23,14 @@ pub fn run() -> Result<ExitCode> {
         .try_clone_to_owned()
         .context("cannot read what the program says")?;
     let mut listener = Listener::new(settings, String::new(), String::new())?;
-    // If it is no socket, the program does not wait for answers, and writing to it fails.
+    // A terminal sends these to all processes of the program, but what was found is still to be said. The end of the
+    // channel ends this process in any case.
+    for signal in [SIGINT, SIGQUIT, SIGHUP] {
+        signal_hook::flag::register(signal, Arc::default()).context("cannot ignore signals")?;
+    }
     let mut answers = UnixStream::from(channel.try_clone()?);
-    let mut answering = true;
+    // Only on a socket somebody waits for answers. A file must not get them.
+    let mut answering = answers.peer_addr().is_ok();
     listener.listen(std::fs::File::from(channel), |byte| {
         answering = answering && answers.write_all(&[byte]).is_ok();
     });

@@ -7,4 +7,5 @@ mod hostile;
 mod native;
 mod readme;
 mod report;
+mod reporter;
 mod traces;

@@ -424,6 +424,12 @@ impl Reporter {
     pub fn finish(mut self) -> Report {
         let mut notes = std::mem::take(&mut self.notes);
         notes.extend(self.symbols.notes().iter().take(MAX_NOTES).cloned());
+        let ignored = self.options.judge.suppressions.ignored();
+        if ignored > 0 {
+            notes.push(format!(
+                "{ignored} suppressions are for deadlocks, leaked threads and the like, which are not looked for"
+            ));
+        }
         let killed = self.first.is_some() && self.exit.is_none();
         if killed {
             notes.push("the program ended without a word: killed, or replaced by another program".to_owned());

@@ -1,0 +1,56 @@
+//! `deadheat report`: a saved report in another form.
+
+use crate::analyze::last_line;
+use crate::args::{ReportFile, ReportFormat};
+use crate::files::{self, Output};
+use crate::native::{render, write};
+use crate::term::{Term, say};
+use anyhow::{Context, Result};
+use deadheat_report::text::Colors;
+use deadheat_report::{Report, Sources, json};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Runs the command.
+pub fn run(args: &ReportFile, term: Term) -> Result<ExitCode> {
+    let output = { args.output.as_deref() }
+        .map(|path| Output::open(path, &args.file))
+        .transpose()?;
+    let text = files::read_text(&args.file, "report")?;
+    let mut report = json::read(&text).with_context(|| args.file.display().to_string())?;
+    if let Some(id) = &args.only {
+        keep(&mut report, id);
+    }
+    let live = output.is_none() && args.format == ReportFormat::Text;
+    let colors = if live && term.color() {
+        Colors::ansi()
+    } else {
+        Colors::none()
+    };
+    let mut sources = Sources::new(vec![PathBuf::from(".")]);
+    let contents = render(&report, args.format, colors, &mut sources)?;
+    if live {
+        // A report that nobody reads is no reason to change the exit status.
+        let _ = std::io::stderr().lock().write_all(&contents);
+    } else {
+        write(output, &contents)?;
+    }
+    for note in &report.summary.notes {
+        term.warn(note);
+    }
+    say(&last_line(&report.summary, term));
+    let status = if report.races.is_empty() {
+        0
+    } else {
+        args.exit_code
+    };
+    Ok(ExitCode::from(status))
+}
+
+/// Leaves out all findings but one.
+fn keep(report: &mut Report, id: &str) {
+    report.races.retain(|race| race.id == id);
+    report.summary.races = report.races.len() as u64;
+    report.summary.unconfirmed = report.races.iter().filter(|race| !race.confirmed).count() as u64;
+}
