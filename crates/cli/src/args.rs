@@ -82,6 +82,10 @@ pub struct Check {
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     pub rustflags: Vec<String>,
 
+    /// Keep the program that is built from a source as FILE, to be checked again
+    #[arg(long, value_name = "FILE")]
+    pub keep: Option<PathBuf>,
+
     #[command(flatten)]
     pub report: ReportArgs,
 }

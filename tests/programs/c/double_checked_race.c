@@ -6,16 +6,18 @@ int *instance;
 int seen[2];
 
 static int *get(void) {
-    if (!instance) { //~ RACE pointer
+    int *found = instance; //~ RACE pointer
+    if (!found) {
         pthread_mutex_lock(&mutex);
-        if (!instance) {
-            int *made = malloc(sizeof *made);
-            *made = 42; //~ RACE object
-            instance = made; //~ RACE pointer return
+        found = instance;
+        if (!found) {
+            found = malloc(sizeof *found);
+            *found = 42; //~ RACE object
+            instance = found; //~ RACE pointer
         }
         pthread_mutex_unlock(&mutex);
     }
-    return instance; //~ RACE return
+    return found;
 }
 
 static void *use(void *n) {

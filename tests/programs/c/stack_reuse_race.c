@@ -4,6 +4,7 @@
 enum { SIZE = 4096 };
 
 char *_Atomic shared;
+char *kept;
 long sum, seen;
 
 __attribute__((noinline)) static void lend(void) {
@@ -17,6 +18,8 @@ __attribute__((noinline)) static void lend(void) {
 
 __attribute__((noinline)) static void overwrite(void) {
     char buffer[SIZE];
+    // A variable that no other thread could know of is not looked at.
+    kept = buffer;
     memset(buffer, 2, SIZE); //~ RACE buffer
     sum += buffer[7];
 }

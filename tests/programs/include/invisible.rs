@@ -43,10 +43,16 @@ pub fn post() {
 }
 
 /// Runs `f` as the n-th turn, counted from 1. With INVISIBLE_REVERSED in the environment the first two change places.
+///
+/// The first two turns return when both are over: std has a lock that every thread takes when it starts and when it
+/// ends, so a thread that ended early would be ordered before one that starts late.
 pub fn turn<R>(n: c_int, f: impl FnOnce() -> R) -> R {
     let reversed = unsafe { !getenv(c"INVISIBLE_REVERSED".as_ptr()).is_null() };
     wait(if reversed { 2 - n } else { n - 1 });
     let result = f();
     post();
+    if n <= 2 {
+        wait(2);
+    }
     result
 }

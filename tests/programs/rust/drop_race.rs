@@ -3,6 +3,7 @@
 #[path = "../include/invisible.rs"]
 mod invisible;
 use invisible::turn;
+
 fn main() {
     let block = Box::new([7_u8; 100]);
     let inside = (&raw const block[50]) as usize;

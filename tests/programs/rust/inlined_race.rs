@@ -5,6 +5,7 @@
 #[path = "../include/invisible.rs"]
 mod invisible;
 use invisible::turn;
+
 static mut NUMBERS: [u32; 8] = [0; 8];
 
 #[inline(always)]

@@ -3,6 +3,7 @@
 #[path = "../include/invisible.rs"]
 mod invisible;
 use invisible::turn;
+
 static mut DATA: u32 = 0;
 
 fn main() {

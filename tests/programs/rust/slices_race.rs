@@ -4,6 +4,7 @@
 #[path = "../include/invisible.rs"]
 mod invisible;
 use invisible::turn;
+
 static mut COPIED: [u16; 32] = [0; 32];
 static mut FILLED: [u8; 100] = [0; 100];
 static mut SWAPPED: [[u64; 3]; 2] = [[1; 3], [2; 3]];

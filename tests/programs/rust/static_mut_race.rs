@@ -4,6 +4,7 @@
 #[path = "../include/invisible.rs"]
 mod invisible;
 use invisible::turn;
+
 static mut BYTE: u8 = 0;
 static mut WORD: u32 = 0;
 static mut WIDE: u128 = 0;

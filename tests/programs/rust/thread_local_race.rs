@@ -3,6 +3,7 @@
 #[path = "../include/invisible.rs"]
 mod invisible;
 use invisible::turn;
+
 static mut DESTROYED: u32 = 0;
 
 struct Local;

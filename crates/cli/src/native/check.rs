@@ -26,6 +26,7 @@ pub fn run(args: &Check, color: Color) -> Result<ExitCode> {
     let made = tempfile::tempdir().context("cannot make a temporary directory")?;
     let program = match Language::of(&args.target) {
         Some(language) => build(args, language, made.path())?,
+        None if args.keep.is_some() => bail!("--keep is for sources; {} is built", args.target.display()),
         None => instrumented(&args.target)?,
     };
     let end = run::observed(&program, &args.arguments, &settings, &mut listener)?;
@@ -45,7 +46,13 @@ fn build(args: &Check, language: Language, directory: &Path) -> Result<PathBuf> 
     // A compiler would say so as well, but in its own words.
     std::fs::metadata(&args.target).with_context(|| format!("cannot read {}", args.target.display()))?;
     let name = args.target.file_stem().unwrap_or_default();
-    let output = directory.join(name);
+    let output = match &args.keep {
+        Some(path) => {
+            files::refuse_same(path, &args.target)?;
+            std::path::absolute(path).with_context(|| format!("cannot write {}", path.display()))?
+        }
+        None => directory.join(name),
+    };
     compilers::build(
         language,
         &args.target,

@@ -1,0 +1,115 @@
+// Fast Fourier transform in six steps: the points as a square, rows transformed, turned by factors, transposed.
+//
+// Checked by the inverse transform, which must give the points back. The size is the logarithm of the side.
+#include <math.h>
+#include <string.h>
+
+#include "team.h"
+
+typedef struct { double re, im; } point;
+
+static point times(point a, point b) {
+    return (point){a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+static long side;
+static point *data, *other;
+static double *original;
+static int direction = 1;
+
+// In place, of one row.
+static void transform_row(point *row) {
+    for (long i = 1, j = 0; i < side; i++) {
+        long bit = side >> 1;
+        for (; j & bit; bit >>= 1) {
+            j ^= bit;
+        }
+        j ^= bit;
+        if (i < j) {
+            point swapped = row[i];
+            row[i] = row[j];
+            row[j] = swapped;
+        }
+    }
+    for (long length = 2; length <= side; length <<= 1) {
+        double angle = direction * 2 * M_PI / (double)length;
+        point step = {cos(angle), sin(angle)};
+        for (long start = 0; start < side; start += length) {
+            point factor = {1, 0};
+            for (long k = 0; k < length / 2; k++) {
+                point even = row[start + k];
+                point odd = row[start + k + length / 2];
+                point turned = times(odd, factor);
+                row[start + k] = (point){even.re + turned.re, even.im + turned.im};
+                row[start + k + length / 2] = (point){even.re - turned.re, even.im - turned.im};
+                factor = times(factor, step);
+            }
+        }
+    }
+}
+
+static void transpose(const point *from, point *to, long first, long last) {
+    enum { BLOCK = 8 };
+    for (long row = first; row < last; row += BLOCK) {
+        for (long column = 0; column < side; column += BLOCK) {
+            for (long i = row; i < row + BLOCK && i < last; i++) {
+                for (long j = column; j < column + BLOCK && j < side; j++) {
+                    to[i * side + j] = from[j * side + i];
+                }
+            }
+        }
+    }
+}
+
+static void turn_row(point *row, long number) {
+    double angle = direction * 2 * M_PI * (double)number / ((double)side * (double)side);
+    for (long j = 0; j < side; j++) {
+        row[j] = times(row[j], (point){cos(angle * (double)j), sin(angle * (double)j)});
+    }
+}
+
+static void *body(void *argument) {
+    long me = (long)argument, first = side * me / threads, last = side * (me + 1) / threads;
+    for (int pass = 0; pass < 2; pass++) {
+        transpose(data, other, first, last);
+        for (long i = first; i < last; i++) {
+            transform_row(other + i * side);
+            turn_row(other + i * side, i);
+        }
+        meet();
+        transpose(other, data, first, last);
+        for (long i = first; i < last; i++) {
+            transform_row(data + i * side);
+        }
+        meet();
+        transpose(data, other, first, last);
+        meet();
+        memcpy(data + first * side, other + first * side, sizeof *data * (size_t)((last - first) * side));
+        meet();
+        if (me == 0) {
+            direction = -direction;
+        }
+        meet();
+    }
+    return NULL;
+}
+
+int main(int count, char **words) {
+    side = 1L << arguments(count, words, 9);
+    long points = side * side;
+    data = malloc(sizeof *data * (size_t)points);
+    other = malloc(sizeof *other * (size_t)points);
+    original = malloc(sizeof *original * (size_t)points);
+    uint64_t state = 1;
+    for (long i = 0; i < points; i++) {
+        original[i] = next_number(&state);
+        data[i] = (point){original[i], 0};
+    }
+    run_team(body);
+    double error = 0, sum = 0;
+    for (long i = 0; i < points; i++) {
+        error = fmax(error, fabs(data[i].re / (double)points - original[i]));
+        sum += data[i].re / (double)points;
+    }
+    return verdict(error < 1e-9, sum);
+}
