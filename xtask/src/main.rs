@@ -33,7 +33,10 @@ fn run() -> Result<()> {
     let task = arguments.next();
     let rest: Vec<String> = arguments.collect();
     match (task.as_deref(), rest.as_slice()) {
-        (Some("test"), rest) => cargo(&["test", "--workspace"], rest, &[]),
+        (Some("test"), rest) => {
+            set_up()?;
+            cargo(&["test", "--workspace"], rest, &[])
+        }
         (Some("bless"), rest) => {
             let accept = [
                 ("INSTA_UPDATE", "always"),
@@ -51,6 +54,17 @@ fn run() -> Result<()> {
 fn root() -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     here.parent().unwrap_or(here).to_owned()
+}
+
+/// Installs what the tests need besides the Rust toolchain.
+fn set_up() -> Result<()> {
+    let status = Command::new(root().join("scripts/setup"))
+        .status()
+        .context("cannot run scripts/setup")?;
+    if !status.success() {
+        bail!("scripts/setup failed");
+    }
+    Ok(())
 }
 
 fn cargo(arguments: &[&str], rest: &[String], environment: &[(&str, &str)]) -> Result<()> {

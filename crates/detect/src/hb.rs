@@ -61,18 +61,15 @@ impl HbThread {
     /// A thread that knows of nobody, in a slot whose last thread ended at time `ended` (0 if it had none).
     pub fn after(slot: Slot, ended: u64) -> HbThread {
         let mut thread = HbThread::new(slot, None);
-        thread.time = ended + 1;
-        thread.epoch = Epoch::new(slot, thread.time);
+        thread.set_time(slot, ended + 1);
         thread
     }
 
     /// Goes on in a slot that nobody has had, because times in the old one have run out. Not inside a barrier, which
     /// knows its threads by their slots.
     pub fn move_to(&mut self, slot: Slot) {
-        self.known.set(self.slot, self.time);
         self.copy = Copied::No;
-        (self.slot, self.time) = (slot, 1);
-        self.epoch = Epoch::new(slot, 1);
+        self.set_time(slot, 1);
     }
 
     /// The thread's slot.
@@ -123,9 +120,13 @@ impl HbThread {
 
     /// Starts the next time.
     fn tick(&mut self) {
-        self.time += 1;
-        self.epoch = Epoch::new(self.slot, self.time);
-        self.known.set(self.slot, self.time);
+        self.set_time(self.slot, self.time + 1);
+    }
+
+    fn set_time(&mut self, slot: Slot, time: u64) {
+        (self.slot, self.time) = (slot, time);
+        self.epoch = Epoch::new(slot, time);
+        self.known.set(slot, time);
     }
 
     /// Makes `to` all that the thread knows now, and starts its next time.

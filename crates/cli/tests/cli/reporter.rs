@@ -121,7 +121,11 @@ fn a_program_that_was_killed_is_said_to_be() {
 fn a_file_of_lines_is_read_and_stays_as_it_is() {
     let files = Files::new();
     let lines = files.file("lines", RUN);
-    let file = std::fs::OpenOptions::new().read(true).write(true).open(&lines).unwrap();
+    let file = std::fs::OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open(&lines)
+        .unwrap();
     let output = reporter("").stdin(file).output().unwrap();
     assert_eq!(output.status.code(), Some(66));
     assert_eq!(std::fs::read_to_string(&lines).unwrap(), RUN);
@@ -138,14 +142,20 @@ fn a_saved_report_is_shown_again() {
     let again = deadheat(&["report", &saved, "--format", "json", "--exit-code", "0"]);
     assert_eq!((again.status, again.json()), (0, run.json()));
     let sarif = deadheat(&["report", &saved, "--format", "sarif"]);
-    assert_eq!(sarif.json()["runs"][0]["results"].as_array().map(Vec::len), Some(2));
+    assert_eq!(
+        sarif.json()["runs"][0]["results"].as_array().map(Vec::len),
+        Some(2)
+    );
     let id = run.json()["races"][1]["id"].as_str().unwrap().to_owned();
     let one = deadheat(&["report", &saved, "--only", &id]);
     assert_eq!(one.last_line(), "deadheat: 1 data race");
     let trace = files.file("t.txt", "T1 w x; T2 w x");
     let traced = deadheat(&["analyze", "--format", "json", &trace]);
     let traced = files.file("trace.json", traced.stdout);
-    assert_eq!(deadheat(&["report", &traced]).last_line(), "deadheat: 1 data race");
+    assert_eq!(
+        deadheat(&["report", &traced]).last_line(),
+        "deadheat: 1 data race"
+    );
     deadheat(&["report", &trace]).fails_with(&["t.txt", "not a deadheat report"]);
     deadheat(&["report", "--output", &saved, &saved]).fails_with(&["is the input"]);
 }

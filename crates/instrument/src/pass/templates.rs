@@ -227,18 +227,19 @@ impl Template {
 /// A module that defines the tests used. `head` has the data layout and the target.
 pub fn module(head: &str, used: impl Iterator<Item = Template>) -> String {
     let mut text = format!("{head}\ndeclare ptr @llvm.returnaddress(i32)\n");
+    // Bound when the program is loaded: the resolver of lazy binding spoils r10, which these hooks must preserve.
     for (read, write) in hooks::READ.iter().zip(&hooks::WRITE) {
         for hook in [read.1, write.1] {
             let _ = writeln!(
                 text,
-                "declare preserve_mostcc void @{hook}(ptr, i64) cold nounwind"
+                "declare preserve_mostcc void @{hook}(ptr, i64) cold nounwind nonlazybind"
             );
         }
     }
     for hook in [hooks::READ_RANGE, hooks::WRITE_RANGE] {
         let _ = writeln!(
             text,
-            "declare preserve_mostcc void @{hook}(ptr, i64, i64) nounwind"
+            "declare preserve_mostcc void @{hook}(ptr, i64, i64) nounwind nonlazybind"
         );
     }
     for template in used {

@@ -2,7 +2,7 @@
 
 use super::{Process, Race, hint, wire};
 use crate::collect::fnv;
-use crate::model::{Access, Block, Finding, Frame, Location, Lock, Thread, What};
+use crate::model::{Access, Block, Finding, Frame, Location, Lock, Operation, Thread, What};
 use crate::symbols::{Symbols, mark_start};
 
 /// The detector of the runtime.
@@ -215,7 +215,8 @@ fn identity(accesses: &[Access], location: &Location) -> String {
 }
 
 fn side(access: &Access) -> String {
-    let mut text = format!("{} {}", access.op.as_str(), access.atomic);
+    // Reads and writes alike: `x += 1` is one place, whichever half of it came to be seen.
+    let mut text = format!("{} {}", access.op == Operation::Free, access.atomic);
     for frame in site(&access.frames) {
         let number = |number: Option<u32>| number.map(|n| n.to_string()).unwrap_or_default();
         let mut words = vec![

@@ -7,7 +7,8 @@
 //!
 //! `deadheat check` and the reporter process that a program starts by itself both feed a [`Reporter`]. Races are the same
 //! finding if their accesses stand at the same two places: function, file, line and column of the frames from the
-//! innermost to the first one of the user's own code, in either order, with the same kinds of access.
+//! innermost to the first one of the user's own code, in either order. Atomic accesses and plain ones are
+//! told apart, and so is `free`; reads and writes are not, so that `x += 1` makes one finding.
 //!
 //! Nothing in the lines is trusted: bad ones are skipped and counted, and every table has a limit. What is lost to a limit
 //! is said in the report's notes.

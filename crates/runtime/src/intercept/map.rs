@@ -24,6 +24,7 @@ fn refused(start: *mut c_void, len: usize, flags: c_int, fixed: c_int) -> bool {
     refused
 }
 
+#[cfg(not(test))]
 fn mapped(start: *mut c_void, len: usize) {
     if start != libc::MAP_FAILED {
         event(|_| memory::mapped(start as usize, len));

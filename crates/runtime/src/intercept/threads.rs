@@ -237,7 +237,10 @@ unsafe extern "C-unwind" fn main_of_thread(start: *mut c_void) -> *mut c_void {
 }
 
 unsafe extern "C" {
-    fn pthread_key_create(key: *mut pthread_key_t, destructor: unsafe extern "C-unwind" fn(*mut c_void)) -> c_int;
+    fn pthread_key_create(
+        key: *mut pthread_key_t,
+        destructor: unsafe extern "C-unwind" fn(*mut c_void),
+    ) -> c_int;
     fn pthread_attr_getdetachstate(attributes: *const pthread_attr_t, state: *mut c_int) -> c_int;
 }
 
