@@ -157,7 +157,7 @@ impl Channel {
             std::process::id()
         ));
         lines.text("command");
-        let command = std::fs::read("/proc/self/cmdline").unwrap_or_default();
+        let command = std::fs::read("/proc/thread-self/cmdline").unwrap_or_default();
         for argument in command.split(|byte| *byte == 0).filter(|a| !a.is_empty()) {
             lines.0.push(b'\t');
             lines.text(&String::from_utf8_lossy(argument));

@@ -28,7 +28,7 @@ extern "C" fn start() {
             }
         }
         std::panic::set_hook(Box::new(failed));
-        let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
+        let maps = std::fs::read_to_string("/proc/thread-self/maps").unwrap_or_default();
         if let Err(why) = apart(&maps) {
             again_without_randomness(why);
         }
@@ -91,7 +91,7 @@ fn again_without_randomness(why: &str) -> ! {
         let now = libc::syscall(libc::SYS_personality, ASK);
         let fixed = now | i64::from(libc::ADDR_NO_RANDOMIZE);
         if now != fixed && libc::syscall(libc::SYS_personality, fixed) >= 0 {
-            let arguments: Vec<CString> = std::fs::read("/proc/self/cmdline")
+            let arguments: Vec<CString> = std::fs::read("/proc/thread-self/cmdline")
                 .unwrap_or_default()
                 .split_inclusive(|byte| *byte == 0)
                 .filter_map(|argument| CString::from_vec_with_nul(argument.to_vec()).ok())

@@ -225,14 +225,14 @@ pub fn describe(addr: usize, modules: &Modules) -> Memory {
 
 /// The mapping that an address is in, unless it is the heap that grows.
 fn mapping_of(addr: usize) -> Option<(usize, usize)> {
-    let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+    let maps = std::fs::read_to_string("/proc/thread-self/maps").ok()?;
     maps.lines().find_map(|line| {
         let (start, end) = span(line)?;
         ((start..end).contains(&addr) && !line.ends_with("[heap]")).then_some((start, end))
     })
 }
 
-/// First and last+1 address of a line of `/proc/self/maps`.
+/// First and last+1 address of a line of `maps`.
 pub fn span(line: &str) -> Option<(usize, usize)> {
     let (start, end) = line.split_whitespace().next()?.split_once('-')?;
     let number = |text| usize::from_str_radix(text, 16).ok();

@@ -65,7 +65,7 @@ unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _size: usize, modules: 
         )
     };
     let path = match name.as_str() {
-        "" => std::fs::read_link("/proc/self/exe").map_or_else(|_| name, |p| p.display().to_string()),
+        "" => std::fs::read_link("/proc/thread-self/exe").map_or_else(|_| name, |p| p.display().to_string()),
         name if name.starts_with("linux-vdso") => return 0,
         _ => name,
     };

@@ -70,9 +70,16 @@ pub fn role(frame: &Frame) -> Role {
         }
         None => {
             let name = function.trim_start_matches('<');
-            ["std::", "core::", "alloc::", "__rust_", "__gnu_cxx::"]
-                .iter()
-                .any(|start| name.starts_with(start))
+            [
+                "std::",
+                "core::",
+                "alloc::",
+                "__rust_",
+                "__rustc::",
+                "__gnu_cxx::",
+            ]
+            .iter()
+            .any(|start| name.starts_with(start))
         }
     };
     if is_std { Role::Std } else { Role::User }

@@ -129,13 +129,20 @@ fn write_stack(
         // Nothing of the user's: show what there is.
         _ => (0, frames.len() - 1),
     };
+    // Where an access is, the library's function says what was done; elsewhere it is only in the way.
+    let named = if sources.is_some() { 2 } else { 0 };
     let inner = { frames[..first].iter().enumerate() }.filter(|(_, frame)| frame.role != Role::Runtime);
-    for (number, frame) in inner.take(2) {
+    for (number, frame) in inner.take(named) {
         let name = clean(frame.function.as_deref().unwrap_or("<unknown function>"));
         writeln!(out, "    {quiet}#{number} {name} (standard library){quiet:#}")?;
     }
-    if let Some(folded @ 1..) = first.checked_sub(2) {
-        writeln!(out, "    {quiet}… {folded} more of it{quiet:#}")?;
+    if let Some(folded @ 1..) = first.checked_sub(named) {
+        let of = if named > 0 {
+            "more of it"
+        } else {
+            "frames of the standard library"
+        };
+        writeln!(out, "    {quiet}… {folded} {of}{quiet:#}")?;
     }
     let (mut number, mut shown) = (first, 0);
     while number <= last {
