@@ -161,7 +161,7 @@ mod tests {
             // SAFETY: the size is not 0; each block is written within its size and given back once.
             unsafe {
                 let start = Alloc.alloc(layout);
-                assert!(!start.is_null() && start.addr() % 16 == 0);
+                assert!(!start.is_null() && start.addr().is_multiple_of(16));
                 start.write_bytes(n as u8, layout.size());
                 blocks.push((start, layout, n as u8));
                 if n % 3 == 0 {

@@ -6,9 +6,9 @@
 //! `wait` does not meet it. It answers each race with a byte; the end of its answers is its end.
 
 use crate::options::Options;
-use crate::reporter;
 use crate::spin::Spin;
 use crate::vm::errno;
+use crate::{loss, reporter};
 use deadheat_abi::wire;
 use std::fmt::Write;
 use std::sync::OnceLock;
@@ -51,8 +51,6 @@ struct Channel {
     lost: bool,
     /// Whether this runtime started the reporter.
     own: bool,
-    /// Losses told before there was a channel.
-    early: Vec<&'static str>,
     /// Races that count, as answered.
     counted: u64,
     /// Races answered.
@@ -64,7 +62,6 @@ static CHANNEL: Spin<Channel> = Spin::new(Channel {
     file: (0, 0),
     lost: false,
     own: false,
-    early: Vec::new(),
     counted: 0,
     answered: 0,
 });
@@ -163,10 +160,6 @@ impl Channel {
             lines.text(&String::from_utf8_lossy(argument));
         }
         lines.0.push(b'\n');
-        for text in std::mem::take(&mut self.early) {
-            lines.text("loss\t");
-            lines.line(format_args!("{text}"));
-        }
         self.send(&lines.0);
     }
 
@@ -295,24 +288,12 @@ fn write_quietly(fd: i32, bytes: &[u8]) -> i64 {
     }
 }
 
-/// Tells of something given up.
-pub fn loss(text: &'static str) {
-    let mut channel = CHANNEL.lock();
-    if channel.fd < 0 && !channel.lost {
-        channel.early.push(text);
-        return;
-    }
-    let mut lines = Lines::default();
-    lines.text("loss\t");
-    lines.line(format_args!("{text}"));
-    channel.send(&lines.0);
-}
-
 /// Sends what `make` makes: nobody else sends meanwhile. Opens the channel if need be.
 pub fn send(make: impl FnOnce(&mut Lines)) {
     let mut channel = CHANNEL.lock();
     channel.open();
     let mut lines = Lines::default();
+    loss::tell(&mut lines);
     make(&mut lines);
     channel.send(&lines.0);
     channel.answers(false, u64::MAX);
@@ -346,6 +327,7 @@ pub fn close_with(always: bool, make: impl FnOnce(&mut Lines)) -> Ended {
         return Ended::Lost;
     }
     let mut lines = Lines::default();
+    loss::tell(&mut lines);
     make(&mut lines);
     channel.send(&lines.0);
     if channel.lost {

@@ -78,7 +78,11 @@ impl World {
         let parent_hb = parent.map(|parent| &self.threads[&parent].thread.hb);
         let (mut child, seen) = self.registry.place(self.ids, parent_hb);
         if let Some(parent) = parent {
-            let parent = &mut self.threads.get_mut(&parent).expect(&number(parent)).thread;
+            let parent = &mut self
+                .threads
+                .get_mut(&parent)
+                .unwrap_or_else(|| panic!("{}", number(parent)))
+                .thread;
             parent.renew();
             hb::fork(&mut parent.hb, &mut child);
             parent.refresh();

@@ -2,7 +2,7 @@
 
 use crate::channel::{self, Ended, Lines};
 use crate::spin::Spin;
-use crate::{log, places, races, side, thread};
+use crate::{log, places, races, side, thread, tls};
 
 /// Exit status of a run with races, unless an option says otherwise.
 const RACES: i32 = 66;
@@ -11,7 +11,18 @@ static DECIDED: Spin<Option<i32>> = Spin::new(None);
 
 /// The process is about to end with `status`: tells the counts, waits for the reporter, and gives the status to use.
 /// Later calls get the same answer.
+///
+/// Inside the runtime (a signal handler that has interrupted it ends the process) nothing is told: locks are held.
 pub fn finish(status: i32) -> i32 {
+    // SAFETY: the thread's own variable.
+    if unsafe { (*tls::get()).inside } == 0 {
+        finish_inside(status)
+    } else {
+        status
+    }
+}
+
+fn finish_inside(status: i32) -> i32 {
     quietly(|| {
         let mut decided = DECIDED.lock();
         *decided.get_or_insert_with(|| decide(status, |lines| lines.line(format_args!("exit\t{status}"))))
@@ -32,7 +43,17 @@ pub fn killed(signal: i32) {
 
 /// Ends the program now, because of a race.
 pub fn halt() -> ! {
-    log::exit_now(finish(status_of_races()))
+    log::exit_now(finish_inside(status_of_races()))
+}
+
+/// Takes the lock, before a `fork`.
+pub fn hold() {
+    DECIDED.hold();
+}
+
+/// Gives it back, after it.
+pub fn let_go() {
+    DECIDED.let_go();
 }
 
 fn quietly<R>(f: impl FnOnce() -> R) -> R {

@@ -1,35 +1,37 @@
 //! The runtime around `fork`.
 //!
 //! All locks are taken before it and given back on both sides, so that the child finds no lock held by a thread that it
-//! does not have. The child has one thread: a serial phase, whose past is forgotten.
+//! does not have. The order is that in which locks are taken inside one another everywhere else. The child has one thread: a serial phase, whose past is forgotten.
 
 use crate::thread::{self, Thread};
-use crate::{alloc, channel, locks, memory, places, races, registry, shadow, side, sync};
+use crate::{alloc, channel, exit, locks, memory, places, races, registry, shadow, side, sync};
 
 /// Before the real `fork`.
 pub fn before() {
-    registry::hold();
+    exit::hold();
     sync::hold_all();
+    channel::hold();
+    races::hold();
+    registry::hold();
     memory::hold();
     locks::hold();
     places::hold();
     side::hold();
-    races::hold();
-    channel::hold();
     alloc::hold();
 }
 
 /// After it, in the parent (also if it failed).
 pub fn parent() {
     alloc::let_go();
-    channel::let_go();
-    races::let_go();
     side::let_go();
     places::let_go();
     locks::let_go();
     memory::let_go();
-    sync::let_go_all();
     registry::let_go();
+    races::let_go();
+    channel::let_go();
+    sync::let_go_all();
+    exit::let_go();
 }
 
 /// After it, in the child.

@@ -1,11 +1,13 @@
 //! The start: before any code of the program runs.
 
 use crate::options::Options;
-use crate::vm::errno;
 use crate::{channel, intercept, log, memory, registry, shadow, thread};
 use deadheat_abi::shadow::{ADDRESS_MASK, BASE, GRANULE, LEN};
 use std::ffi::CString;
 use std::sync::atomic::Ordering;
+
+/// The limit of the main thread's stack where the user has set none.
+const STACK: u64 = 64 << 20;
 
 /// Addresses from here on are the kernel's.
 const KERNEL: usize = 1 << 47;
@@ -83,14 +85,22 @@ fn apart(maps: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Starts the program again without address space randomisation, if it is not without already.
+/// Starts the program again without address space randomisation and with a limited stack, if it has not both already.
 fn again_without_randomness(why: &str) -> ! {
     const ASK: usize = 0xffff_ffff;
     // SAFETY: system calls; the strings live until `execve` has taken them or failed.
     unsafe {
         let now = libc::syscall(libc::SYS_personality, ASK);
         let fixed = now | i64::from(libc::ADDR_NO_RANDOMIZE);
-        if now != fixed && libc::syscall(libc::SYS_personality, fixed) >= 0 {
+        // Without a limit to the stack, the kernel maps from below, where the shadow is.
+        let mut stack: libc::rlimit = std::mem::zeroed();
+        let endless =
+            libc::getrlimit(libc::RLIMIT_STACK, &mut stack) == 0 && stack.rlim_cur == libc::RLIM_INFINITY;
+        if endless {
+            stack.rlim_cur = STACK;
+            libc::setrlimit(libc::RLIMIT_STACK, &stack);
+        }
+        if (now != fixed || endless) && libc::syscall(libc::SYS_personality, fixed) >= 0 {
             let arguments: Vec<CString> = std::fs::read("/proc/thread-self/cmdline")
                 .unwrap_or_default()
                 .split_inclusive(|byte| *byte == 0)
@@ -105,7 +115,8 @@ fn again_without_randomness(why: &str) -> ! {
                 environ,
             );
         }
-        log::die(why, errno())
+        log::tell(format_args!("{why}"));
+        log::exit_now(2)
     }
 }
 

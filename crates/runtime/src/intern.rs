@@ -16,6 +16,7 @@ impl<const BITS: u32> Index<BITS> {
     const PER_SHARD: usize = (1 << BITS) / SHARDS;
 
     /// An empty index.
+    #[expect(clippy::new_without_default, reason = "for statics only")]
     pub const fn new() -> Self {
         Index {
             slots: Table::new(),

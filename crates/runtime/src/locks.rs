@@ -135,7 +135,7 @@ impl Held {
             }
         };
         if set == LockSet::UNKNOWN {
-            loss::tell(Loss::Locks);
+            loss::note(Loss::Locks);
         }
         self.recent[self.hash as usize % RECENT] = (self.hash, set);
         set

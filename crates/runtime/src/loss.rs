@@ -1,10 +1,10 @@
 //! What the runtime had to give up, told to the user once each.
 
-use crate::channel;
-use std::sync::atomic::{AtomicBool, Ordering};
+use crate::channel::Lines;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Something that may hide a race or shorten a report.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
     /// Too many places or stacks.
     Stacks,
@@ -16,9 +16,11 @@ pub enum Loss {
     Shadow,
 }
 
-const ALL: usize = 4;
+const ALL: [Loss; 4] = [Loss::Stacks, Loss::Locks, Loss::Slots, Loss::Shadow];
 
-static TOLD: [AtomicBool; ALL] = [const { AtomicBool::new(false) }; ALL];
+/// Those that there were, and those that were told.
+static THERE: AtomicU32 = AtomicU32::new(0);
+static TOLD: AtomicU32 = AtomicU32::new(0);
 
 impl Loss {
     fn text(self) -> &'static str {
@@ -31,10 +33,40 @@ impl Loss {
     }
 }
 
-/// Tells it, the first time.
+/// Remembers it. Any lock may be held: it is told when next something is.
 #[cold]
-pub fn tell(loss: Loss) {
-    if !TOLD[loss as usize].swap(true, Ordering::Relaxed) {
-        channel::loss(loss.text());
+pub fn note(loss: Loss) {
+    THERE.fetch_or(1 << loss as u32, Ordering::Relaxed);
+}
+
+/// Adds the lines of those not told yet.
+pub fn tell(lines: &mut Lines) {
+    let there = THERE.load(Ordering::Relaxed);
+    let new = there & !TOLD.swap(there, Ordering::Relaxed);
+    for loss in ALL.into_iter().filter(|loss| new >> *loss as u32 & 1 == 1) {
+        lines.line(format_args!("loss\t{}", loss.text()));
+    }
+}
+
+/// They will be told again: there is another reporter.
+pub fn untold() {
+    TOLD.store(0, Ordering::Relaxed);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loss_is_told_once() {
+        note(Loss::Shadow);
+        note(Loss::Shadow);
+        let mut lines = Lines::default();
+        tell(&mut lines);
+        let text = String::from_utf8_lossy(&lines.0).into_owned();
+        assert_eq!(text.matches(Loss::Shadow.text()).count(), 1);
+        let mut lines = Lines::default();
+        tell(&mut lines);
+        assert!(!String::from_utf8_lossy(&lines.0).contains(Loss::Shadow.text()));
     }
 }

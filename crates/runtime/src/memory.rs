@@ -60,7 +60,7 @@ impl Word {
     }
 
     fn unpack(self) -> Option<Block> {
-        (self.0 != 0).then(|| Block {
+        (self.0 != 0).then_some(Block {
             size: (self.0 >> 50 & 0xfff) as usize,
             place: Place(self.0 as u32 & 0x3f_ffff),
             thread: (self.0 >> 22) as u32 & 0xfff_ffff,
@@ -209,7 +209,7 @@ pub fn describe(addr: usize, modules: &Modules) -> Memory {
     {
         let registry = registry::lock();
         for (id, entry) in registry.entries.iter().enumerate() {
-            if entry.tls != 0 && (entry.tls - modules.tls..entry.tls).contains(&addr) {
+            if entry.tls != 0 && (entry.tls.saturating_sub(modules.tls)..entry.tls).contains(&addr) {
                 return Memory::Tls(id as u32);
             }
             if (entry.stack.0..entry.stack.1).contains(&addr) {

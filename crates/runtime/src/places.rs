@@ -110,7 +110,7 @@ impl Place {
         let locks = if used < NO_LOCKS {
             at.locks
         } else {
-            loss::tell(Loss::Locks);
+            loss::note(Loss::Locks);
             LockSet::UNKNOWN
         };
         let callers = if used < NO_CALLERS {
@@ -122,7 +122,7 @@ impl Place {
         let (context, callers) = match callers {
             Some(callers) => (at.context, callers),
             None => {
-                loss::tell(Loss::Stacks);
+                loss::note(Loss::Stacks);
                 (0, Stack::default())
             }
         };
@@ -212,7 +212,7 @@ impl Place {
         match add(words) {
             Some(id) => Place(id),
             None => {
-                loss::tell(Loss::Stacks);
+                loss::note(Loss::Stacks);
                 Place(0)
             }
         }

@@ -61,6 +61,7 @@ pub fn let_go() {
 pub fn child() {
     *RACES.lock() = Races::default();
     crate::modules::untold();
+    crate::loss::untold();
 }
 
 /// How many pairs there are.

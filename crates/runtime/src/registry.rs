@@ -49,8 +49,8 @@ pub struct Entry {
 
 /// How far a thread is.
 pub enum State {
-    /// It runs, or is about to.
-    Alive,
+    /// It runs (then this is its record), or is about to (0).
+    Alive(usize),
     /// It has ended; its clock waits for who joins it.
     Ended(Box<HbThread>),
     /// It was joined, or it has ended and nobody will.
@@ -108,7 +108,7 @@ impl Registry {
             created,
             tid: 0,
             name: [0; 16],
-            state: State::Alive,
+            state: State::Alive(0),
             detached: false,
             stack: (0, 0),
             tls: 0,
@@ -134,7 +134,7 @@ impl Registry {
         match self.fresh(id) {
             Some(slot) => (HbThread::after(slot, 0), true),
             None => {
-                loss::tell(Loss::Slots);
+                loss::note(Loss::Slots);
                 self.blind += 1;
                 (HbThread::after(Slot(SLOTS + self.blind), 0), false)
             }

@@ -141,6 +141,13 @@ pub fn touched(addr: usize, len: usize, mut f: impl FnMut(usize, usize)) {
     }
 }
 
+/// Reserves the shadow for unit tests, which share one process.
+#[cfg(test)]
+pub fn reserve_once() {
+    static ONCE: std::sync::Once = std::sync::Once::new();
+    ONCE.call_once(|| reserve().expect("the shadow's place is free"));
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,11 +181,4 @@ mod tests {
         touched(base + 8, 24, |addr, len| pieces.push((addr, len)));
         assert_eq!(pieces, [(base + 8, 24)]);
     }
-}
-
-/// Reserves the shadow for unit tests, which share one process.
-#[cfg(test)]
-pub fn reserve_once() {
-    static ONCE: std::sync::Once = std::sync::Once::new();
-    ONCE.call_once(|| reserve().expect("the shadow's place is free"));
 }

@@ -90,7 +90,7 @@ impl Wait {
     #[inline]
     pub fn once(&mut self) -> u32 {
         self.times = self.times.saturating_add(1);
-        if self.times % 128 == 0 {
+        if self.times.is_multiple_of(128) {
             // SAFETY: a system call without arguments.
             unsafe { libc::syscall(libc::SYS_sched_yield) };
         } else {

@@ -74,7 +74,7 @@ impl Stack {
         match NODE_INDEX.find_or_add(mix(mix(0, pc), self.0.into()), same, make) {
             Some(id) => Stack(id),
             None => {
-                loss::tell(Loss::Stacks);
+                loss::note(Loss::Stacks);
                 self
             }
         }
@@ -108,19 +108,27 @@ pub fn take(count: &AtomicU32, all: u32) -> Option<u32> {
 pub fn callers(value: u64, pc: usize) -> Option<Stack> {
     let same = |id| context(id).value.load(Ordering::Relaxed) == value;
     let hash = mix(1, value);
-    let make = || {
-        let id = take(&CONTEXT_COUNT, ALL)?;
-        let limit = if id < WHOLE {
-            DEPTH
-        } else {
-            loss::tell(Loss::Stacks);
-            SHORT
-        };
-        context(id).value.store(value, Ordering::Relaxed);
-        context(id).callers.store(walk(pc, limit).0, Ordering::Relaxed);
-        Some(id)
+    let id = match CONTEXT_INDEX.find(hash, same) {
+        Some(id) => id,
+        None => {
+            // Walked before any lock is taken: the unwinder may have to wait for the loader's.
+            let limit = match CONTEXT_COUNT.load(Ordering::Relaxed) {
+                ..WHOLE => DEPTH,
+                WHOLE..ALL => {
+                    loss::note(Loss::Stacks);
+                    SHORT
+                }
+                _ => return None,
+            };
+            let callers = walk(pc, limit);
+            CONTEXT_INDEX.find_or_add(hash, same, || {
+                let id = take(&CONTEXT_COUNT, ALL)?;
+                context(id).value.store(value, Ordering::Relaxed);
+                context(id).callers.store(callers.0, Ordering::Relaxed);
+                Some(id)
+            })?
+        }
     };
-    let id = CONTEXT_INDEX.find_or_add(hash, same, make)?;
     Some(Stack(context(id).callers.load(Ordering::Relaxed)))
 }
 

@@ -233,7 +233,7 @@ impl Thread {
                 self.hb.move_to(slot);
                 self.refresh();
             }
-            None => crate::loss::tell(crate::loss::Loss::Slots),
+            None => crate::loss::note(crate::loss::Loss::Slots),
         }
     }
 
@@ -413,6 +413,7 @@ pub fn start_main() {
         let mut registry = registry::lock();
         let id = registry.add(NOBODY, crate::stacks::Stack::default());
         registry.entries[id as usize].tid = tid();
+        registry.entries[id as usize].tls = thread_pointer();
         let (hb, seen) = registry.place(id, None);
         drop(registry);
         let mut thread = Box::new(Thread::new(id, hb, seen));
@@ -479,7 +480,8 @@ pub fn begin(child: Child) {
         {
             let mut registry = registry::lock();
             let entry = &mut registry.entries[id as usize];
-            (entry.tid, entry.stack) = (tid(), stack);
+            (entry.tid, entry.stack, entry.tls) = (tid(), stack, thread_pointer());
+            entry.state = State::Alive(std::ptr::from_ref(&*child.0).expose_provenance());
         }
         shadow::reset(stack.0, stack.1 - stack.0);
         let thread = own(child.0, tls);
@@ -526,9 +528,21 @@ pub fn join(thread: &mut Thread, child: ThreadRef) {
     let Some(entry) = registry.entries.get_mut(child.0 as usize) else {
         return;
     };
-    // A thread that is waited for has ended; only one that was killed in the act has not told us.
-    if let State::Ended(ended) = std::mem::replace(&mut entry.state, State::Gone) {
-        hb::join(&mut thread.hb, &ended);
+    let joined = match std::mem::replace(&mut entry.state, State::Gone) {
+        State::Ended(ended) => {
+            hb::join(&mut thread.hb, &ended);
+            true
+        }
+        // It has ended without a word (by a bare system call, say).
+        State::Alive(record) if record != 0 => {
+            // SAFETY: its record is still there, and whoever could touch it is not.
+            let ended = unsafe { &*std::ptr::with_exposed_provenance::<Thread>(record) };
+            hb::join(&mut thread.hb, &ended.hb);
+            true
+        }
+        State::Alive(_) | State::Gone => false,
+    };
+    if joined {
         registry.outstanding -= 1;
         if registry.outstanding == 0 {
             thread.enter_serial();
@@ -568,6 +582,12 @@ pub fn name_of_this_thread() -> [u8; 16] {
     // SAFETY: the kernel writes at most 16 bytes.
     unsafe { libc::syscall(libc::SYS_prctl, libc::PR_GET_NAME, name.as_mut_ptr(), 0, 0, 0) };
     name
+}
+
+/// Where the calling thread's thread-local variables end.
+fn thread_pointer() -> usize {
+    // SAFETY: no arguments. With glibc on this machine it is the thread pointer.
+    unsafe { libc::pthread_self() as usize }
 }
 
 /// First and last+1 address of the calling thread's stack; empty if libc does not know it.

@@ -94,6 +94,7 @@ unsafe impl<T> Sync for Table<T> {}
 
 impl<T> Table<T> {
     /// A table that is not there yet.
+    #[expect(clippy::new_without_default, reason = "for statics only")]
     pub const fn new() -> Table<T> {
         Table {
             start: AtomicUsize::new(0),

@@ -119,11 +119,11 @@ unsafe fn act(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigact
     let new = if ours_again { &raw const stand_in } else { new };
     // SAFETY: the caller's arguments, or an action of ours.
     let result = unsafe { SIGACTION.get()(signal, new, old) };
-    // SAFETY: written by the real function, if it is there.
-    if result == 0
-        && let Some(old) = unsafe { old.as_mut() }
-    {
-        shown(old);
+    if result == 0 {
+        // SAFETY: written by the real function, if it is there.
+        if let Some(old) = unsafe { old.as_mut() } {
+            shown(old);
+        }
     }
     result
 }
