@@ -1,4 +1,5 @@
 // Races in mapped memory: anonymous, of a file, and after it was moved by mremap.
+// report: varies
 // orders: both
 #include "../include/threads.h"
 

@@ -1,5 +1,5 @@
+//! A bank whose threads race, with labels where the addresses of a report are to be.
 #![allow(named_asm_labels)]
-
 use std::cell::Cell;
 
 static mut TOTAL: u64 = 7; // LINE total
