@@ -109,10 +109,10 @@ impl Source {
         let joined = flags.iter().map(String::as_str).zip(flags.iter().skip(1));
         let apart = joined.filter_map(|(flag, value)| (flag == "-C").then_some(value.as_str()));
         let together = flags.iter().filter_map(|flag| flag.strip_prefix("-C"));
-        let linker = apart
+        let mut linker = apart
             .chain(together)
             .filter_map(|value| value.strip_prefix("linker="));
-        linker.last().map(OsString::from)
+        linker.next_back().map(OsString::from)
     }
 }
 

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 fn main() {
     let arguments = Arguments::from_args();
-    let trials = sources().into_iter().map(trial).collect();
+    let trials = sources().iter().map(|source| trial(source)).collect();
     libtest_mimic::run(&arguments, trials).exit();
 }
 
@@ -45,13 +45,13 @@ fn sources() -> Vec<PathBuf> {
     found
 }
 
-fn trial(source: PathBuf) -> Trial {
-    let text = std::fs::read_to_string(root().join(&source)).expect("the program can be read");
+fn trial(source: &Path) -> Trial {
+    let text = std::fs::read_to_string(root().join(source)).expect("the program can be read");
     let name = source
         .strip_prefix("tests/programs")
-        .unwrap_or(&source)
+        .unwrap_or(source)
         .with_extension("");
-    let program = Program::parse(&source, &text);
+    let program = Program::parse(source, &text);
     let skipped = program.as_ref().is_ok_and(|program| !program.can_run_here());
     Trial::test(name.display().to_string(), move || {
         compare::check(&program?).map_err(Failed::from)
