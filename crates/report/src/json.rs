@@ -9,7 +9,7 @@ pub fn write(report: &Report, mut out: impl Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// Reads what [`write`] wrote.
+/// Reads what [`write()`] wrote.
 pub fn read(text: &str) -> Result<Report, Error> {
     let report: Report = serde_json::from_str(text).map_err(|error| Error {
         line: (error.line() > 0).then_some(error.line()),
