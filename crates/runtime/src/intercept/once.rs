@@ -1,4 +1,5 @@
-//! `pthread_once` and `call_once`: the routine happens before the return of every call.
+//! `pthread_once` and `call_once`: the routine happens before the return of every call, and a routine that leaves by an
+//! exception or a cancellation before the next try.
 //! (libstdc++'s `std::call_once` uses `pthread_once`.)
 
 use super::define::interpose;
@@ -14,13 +15,23 @@ thread_local! {
     static PENDING: Cell<Option<(usize, Routine)>> = const { Cell::new(None) };
 }
 
+/// One try of a routine: what it did is sent to whoever comes next, however it ends.
+struct Try(usize);
+
+impl Drop for Try {
+    fn drop(&mut self) {
+        event(|t| sync::send(t, self.0));
+    }
+}
+
 /// Stands in for the program's routine.
 unsafe extern "C-unwind" fn run() {
     // Taken at once: the routine may call such a function itself, or leave by an exception.
     if let Some((control, routine)) = PENDING.take() {
+        event(|t| sync::receive(t, control));
+        let _try = Try(control);
         // SAFETY: the program's routine, called once as it asked.
         unsafe { routine() };
-        event(|t| sync::send(t, control));
     }
 }
 
