@@ -150,37 +150,55 @@ impl<'a> Run<'a> {
     }
 
     fn block(&mut self, block: &[Event], tables: &Tables, halt_on_race: bool) -> Result<()> {
-        for slice in memory::slices(block) {
-            if halt_on_race {
-                // One at a time, so that nothing behind the race is looked at.
-                for event in slice {
-                    let seen = self.collector.len();
-                    self.events(std::slice::from_ref(event), tables);
-                    if self.reported_since(seen, tables) {
-                        self.halted = true;
-                        return Ok(());
-                    }
-                }
-            } else {
-                self.events(slice, tables);
-            }
-            if let Some(limit) = self.limit.exceeded() {
-                bail!(
-                    "the analysis needs more than {limit}; use --compress on, --memory-limit, or a shorter trace"
-                );
+        if halt_on_race {
+            return self.block_until_race(block, tables);
+        }
+        for mut slice in block.chunks(memory::SLICE) {
+            self.collector.observe(slice);
+            while !slice.is_empty() {
+                let Run {
+                    analysis, collector, ..
+                } = self;
+                let taken = analysis.advance(slice, tables, &mut |race| {
+                    collector.add(race);
+                });
+                slice = &slice[taken..];
+                self.check_memory()?;
             }
         }
         Ok(())
     }
 
-    fn events(&mut self, events: &[Event], tables: &Tables) {
-        self.collector.observe(events);
-        let Run {
-            analysis, collector, ..
-        } = self;
-        analysis.process(events, tables, &mut |race| {
-            collector.add(race);
-        });
+    /// One event at a time, so that nothing behind the race is looked at.
+    fn block_until_race(&mut self, block: &[Event], tables: &Tables) -> Result<()> {
+        for slice in memory::slices(block) {
+            for event in slice {
+                let event = std::slice::from_ref(event);
+                let seen = self.collector.len();
+                self.collector.observe(event);
+                let Run {
+                    analysis, collector, ..
+                } = self;
+                analysis.process(event, tables, &mut |race| {
+                    collector.add(race);
+                });
+                if self.reported_since(seen, tables) {
+                    self.halted = true;
+                    return Ok(());
+                }
+            }
+            self.check_memory()?;
+        }
+        Ok(())
+    }
+
+    fn check_memory(&self) -> Result<()> {
+        match self.limit.exceeded() {
+            Some(limit) => bail!(
+                "the analysis needs more than {limit}; use --compress on, --memory-limit, or a shorter trace"
+            ),
+            None => Ok(()),
+        }
     }
 }
 

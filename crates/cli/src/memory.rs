@@ -4,18 +4,13 @@
 //! much, and after each slice the kernel is asked how much the process has. Where it cannot be asked (no `/proc`),
 //! nothing is limited.
 
-use deadheat_event::{Event, Op};
+use deadheat_detect::{MAX_WEIGHT, weight};
+use deadheat_event::Event;
 use std::fmt;
 use std::fs;
 
 /// The most events in a slice. A small access takes a few kilobytes at worst: its page's states, all apart.
-const SLICE: usize = 8192;
-
-/// The most that the events of a slice may weigh, unless it is a single one.
-const MAX_WEIGHT: u64 = 64 << 20;
-
-/// What an array element weighs beside a byte of memory, which shares its state with its neighbours as a rule.
-const ELEMENT: u64 = 64;
+pub const SLICE: usize = 8192;
 
 /// A number of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -109,72 +104,25 @@ fn page_size() -> u64 {
 }
 
 /// Cuts events into slices after each of which memory should be looked at.
-pub fn slices(events: &[Event]) -> impl Iterator<Item = &[Event]> {
-    events.chunks(SLICE).flat_map(|mut rest| {
-        let mut light = all_light(rest) || rest.iter().map(weight).sum::<u64>() <= MAX_WEIGHT;
-        std::iter::from_fn(move || {
-            if rest.is_empty() {
-                return None;
-            }
-            let len = if light { rest.len() } else { prefix(rest) };
-            light |= len == rest.len();
-            let (slice, behind) = rest.split_at(len);
-            rest = behind;
-            Some(slice)
-        })
-    })
-}
-
-/// How many of the events, at least one, stay within the weight of a slice.
-fn prefix(events: &[Event]) -> usize {
-    let mut total: u64 = 0;
-    let fits = |event: &&Event| {
-        total += weight(event);
-        total <= MAX_WEIGHT
-    };
-    events.iter().take_while(fits).count().max(1)
-}
-
-/// Whether no event weighs more than its share of a slice: then there is nothing to add up. Most traces are like that,
-/// so this pass has to be quick. Groups of a fixed size spare it the loop.
-fn all_light(events: &[Event]) -> bool {
-    let (groups, rest) = events.as_chunks::<8>();
-    groups.iter().all(|group| group.iter().all(is_light)) && rest.iter().all(is_light)
-}
-
-#[inline(always)]
-fn is_light(event: &Event) -> bool {
-    const EACH: u64 = MAX_WEIGHT / SLICE as u64;
-    match event.op {
-        Op::Read { size, .. }
-        | Op::Write { size, .. }
-        | Op::Atomic { size, .. }
-        | Op::Alloc { size, .. }
-        | Op::Free { size, .. } => u64::from(size) <= EACH,
-        Op::ArrayRead { indices, .. } | Op::ArrayWrite { indices, .. } => {
-            indices.last() - indices.first() < EACH / ELEMENT
+pub fn slices(mut events: &[Event]) -> impl Iterator<Item = &[Event]> {
+    std::iter::from_fn(move || {
+        if events.is_empty() {
+            return None;
         }
-        _ => true,
-    }
-}
-
-/// How much an event can make an analysis grow: bytes, or elements of an array.
-fn weight(event: &Event) -> u64 {
-    match event.op {
-        Op::Read { size, .. }
-        | Op::Write { size, .. }
-        | Op::Atomic { size, .. }
-        | Op::Alloc { size, .. }
-        | Op::Free { size, .. } => u64::from(size),
-        Op::ArrayRead { indices, .. } | Op::ArrayWrite { indices, .. } => ELEMENT * indices.len(),
-        _ => 0,
-    }
+        let mut total: u64 = 0;
+        let fits = |event: &&Event| {
+            total += weight(event);
+            total <= MAX_WEIGHT
+        };
+        let len = events.iter().take(SLICE).take_while(fits).count().max(1);
+        events.split_off(..len)
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use deadheat_event::{Addr, ArrayId, Indices, MAX_ACCESS, MAX_RANGE, SiteId, ThreadId};
+    use deadheat_event::{Addr, ArrayId, Indices, MAX_ACCESS, MAX_RANGE, Op, SiteId, ThreadId};
 
     #[test]
     fn sizes_are_read_and_shown_with_units() {
@@ -251,6 +199,6 @@ mod tests {
             &[write(8), write(MAX_ACCESS), write(8), write(8), range(MAX_RANGE)],
             &[1, 1, 2, 1],
         );
-        check(&[range(MAX_WEIGHT / ELEMENT), write(1)], &[1, 1]);
+        check(&[range(MAX_WEIGHT / weight(&range(1))), write(1)], &[1, 1]);
     }
 }

@@ -9,6 +9,7 @@ use crate::keyed::{Atomics, Keyed};
 use crate::objects::Objects;
 use crate::shadow::Shadow;
 use crate::threads::Threads;
+use crate::weight::{MAX_WEIGHT, weight};
 use deadheat_event::{
     Access, AccessKind, Addr, ArrayId, AtomicOp, Detector, Event, Fresh, Indices, Object, Op, Order, Place,
     Prior, Race, RaceKind, Races, Side, SiteId, Stats, SyncId, SyncOp, Tables,
@@ -16,8 +17,17 @@ use deadheat_event::{
 
 /// An analysis of a trace, with its detector and layers chosen at run time.
 pub trait Analysis {
-    /// Takes the next events. Every race found is passed on at once.
-    fn process(&mut self, events: &[Event], tables: &Tables, found: &mut dyn FnMut(Race));
+    /// Takes the next events, at least one, but not more than weigh [`MAX_WEIGHT`] together: the caller may want to look
+    /// how much memory it takes. Returns how many. Every race found is passed on at once.
+    fn advance(&mut self, events: &[Event], tables: &Tables, found: &mut dyn FnMut(Race)) -> usize;
+
+    /// Takes all of the next events.
+    fn process(&mut self, mut events: &[Event], tables: &Tables, found: &mut dyn FnMut(Race)) {
+        while !events.is_empty() {
+            let taken = self.advance(events, tables, found);
+            events = &events[taken..];
+        }
+    }
 
     /// Makes the checks that are still put off at the end of the trace.
     fn finish(&mut self, found: &mut dyn FnMut(Race));
@@ -63,48 +73,104 @@ impl<D: Detector> Driver<D> {
         &self.detector
     }
 
+    /// Checks the first events, as long as each is a plain access to exactly one state that is there, as most are, and
+    /// there is no race. Returns how many there are, and what was found at the event behind them.
+    ///
+    /// This loop is where an analysis spends its time: what is rare is kept out of it, so that all it needs stays in
+    /// registers.
+    #[inline(never)]
+    fn quick_accesses(&mut self, events: &[Event]) -> (usize, Option<(RaceKind, Option<Prior>)>) {
+        for (index, event) in events.iter().enumerate() {
+            // The kind of access is a constant in each of the two: the detector's fast path is made for it.
+            let checked = match event.op {
+                Op::Read { addr, size, .. } => self.quick_access(event, addr, size, AccessKind::Read),
+                Op::Write { addr, size, .. } => self.quick_access(event, addr, size, AccessKind::Write),
+                _ => Checked::Not,
+            };
+            match checked {
+                Checked::Ordered => {}
+                Checked::Not => return (index, None),
+                Checked::Race(kind, prior) => return (index, Some((kind, prior))),
+            }
+        }
+        (events.len(), None)
+    }
+
     #[inline(always)]
-    fn event(&mut self, event: &Event, number: u64, tables: &Tables, found: &mut dyn FnMut(Race)) {
-        let me = self.threads.of(event.thread, &mut self.detector);
-        // Plain accesses are most of a trace; the rest is kept out of their way.
-        match event.op {
-            Op::Read { addr, size, .. } => {
-                self.stats.reads += 1;
-                self.memory_access(
-                    At::new(event, me, number),
-                    addr,
-                    size,
-                    AccessKind::Read,
-                    false,
-                    found,
-                );
-            }
-            Op::Write { addr, size, .. } => {
-                self.stats.writes += 1;
-                self.memory_access(
-                    At::new(event, me, number),
-                    addr,
-                    size,
-                    AccessKind::Write,
-                    false,
-                    found,
-                );
-            }
-            _ => self.other_event(event, me, number, tables, found),
+    fn quick_access(&mut self, event: &Event, addr: Addr, size: u32, kind: AccessKind) -> Checked {
+        let Driver {
+            detector,
+            threads,
+            objects,
+            memory,
+            stats,
+            ..
+        } = self;
+        let Some(location) = memory.exact(addr, size, |page| objects.may_touch(page)) else {
+            return Checked::Not;
+        };
+        let Some(thread) = threads.near(event.thread) else {
+            return Checked::Not;
+        };
+        let access = Access {
+            place: Place::Memory { addr, size },
+            kind,
+            atomic: false,
+            site: event.site,
+        };
+        match kind {
+            AccessKind::Read => stats.reads += 1,
+            AccessKind::Write => stats.writes += 1,
+        }
+        if !detector.admit(thread, &access) {
+            stats.filtered += 1;
+            return Checked::Ordered;
+        }
+        match detector.access(thread, location, &access) {
+            None => Checked::Ordered,
+            Some((kind, prior)) => Checked::Race(kind, prior),
         }
     }
 
-    #[inline(never)]
-    fn other_event(
+    /// Reports what [`Driver::quick_accesses`] has found at an event.
+    #[cold]
+    fn quick_race(
         &mut self,
         event: &Event,
-        me: usize,
         number: u64,
-        tables: &Tables,
+        (kind, prior): (RaceKind, Option<Prior>),
         found: &mut dyn FnMut(Race),
     ) {
+        let (access, addr, size) = match event.op {
+            Op::Read { addr, size, .. } => (AccessKind::Read, addr, size),
+            Op::Write { addr, size, .. } => (AccessKind::Write, addr, size),
+            _ => return,
+        };
+        let access = Access {
+            place: Place::Memory { addr, size },
+            kind: access,
+            atomic: false,
+            site: event.site,
+        };
+        self.findings.memory(kind, addr, size, access, prior);
+        let me = self.threads.of(event.thread, &mut self.detector);
+        self.report(At::new(event, me, number), found);
+    }
+
+    /// Takes any event.
+    #[inline(never)]
+    fn event(&mut self, event: &Event, number: u64, tables: &Tables, found: &mut dyn FnMut(Race)) {
+        let me = self.threads.of(event.thread, &mut self.detector);
         let at = At::new(event, me, number);
         match event.op {
+            Op::Read { addr, size, .. } => {
+                self.stats.reads += 1;
+                self.memory_access(at, addr, size, AccessKind::Read, false, found);
+            }
+            Op::Write { addr, size, .. } => {
+                self.stats.writes += 1;
+                self.memory_access(at, addr, size, AccessKind::Write, false, found);
+            }
             Op::ArrayRead { array, indices } => {
                 self.stats.reads += 1;
                 self.array_access(at, array, indices, AccessKind::Read, found);
@@ -117,7 +183,6 @@ impl<D: Detector> Driver<D> {
         }
     }
 
-    #[inline(always)]
     fn memory_access(
         &mut self,
         at: At,
@@ -135,7 +200,6 @@ impl<D: Detector> Driver<D> {
 
     /// An access that may be to an object that untraced code can reach: ordered with the calls that reach it (RDIT
     /// caveat 3).
-    #[inline(never)]
     fn touching_access(
         &mut self,
         at: At,
@@ -162,8 +226,6 @@ impl<D: Detector> Driver<D> {
         });
     }
 
-    // Always inlined, so that the kind of access is a constant in the detector's fast path.
-    #[inline(always)]
     fn plain_access(
         &mut self,
         at: At,
@@ -192,41 +254,6 @@ impl<D: Detector> Driver<D> {
             stats.filtered += 1;
             return;
         }
-        if let Some(location) = memory.exact(addr, size) {
-            if let Some((kind, prior)) = detector.access(thread, location, &access) {
-                findings.memory(kind, addr, size, access, prior);
-                self.report(at, found);
-            }
-        } else {
-            self.split_access(at, addr, size, kind, atomic, found);
-        }
-    }
-
-    /// An access to several locations, or to a part of one.
-    #[inline(never)]
-    fn split_access(
-        &mut self,
-        at: At,
-        addr: Addr,
-        size: u32,
-        kind: AccessKind,
-        atomic: bool,
-        found: &mut dyn FnMut(Race),
-    ) {
-        let access = Access {
-            place: Place::Memory { addr, size },
-            kind,
-            atomic,
-            site: at.site,
-        };
-        let Driver {
-            detector,
-            threads,
-            memory,
-            findings,
-            ..
-        } = self;
-        let thread = &mut threads.get_mut(at.me()).state;
         memory.access(addr, size, |location, addr, size| {
             if let Some((kind, prior)) = detector.access(thread, location, &access) {
                 findings.memory(kind, addr, size, access, prior);
@@ -436,6 +463,7 @@ impl<D: Detector> Driver<D> {
     /// Nobody kept track of who touched the object before a call could reach it, and the call may wait for any of
     /// them. So every thread counts as having touched it just now: that can hide a race, but not make one up.
     fn first_reach(&mut self, at: At, object: Object, found: &mut dyn FnMut(Race)) {
+        self.memory.forget(object.addr, object.size);
         for me in self.threads.all() {
             self.commit(at.by(me), found);
             let thread = &mut self.threads.get_mut(me).state;
@@ -492,12 +520,33 @@ impl<D: Detector> Driver<D> {
 }
 
 impl<D: Detector> Analysis for Driver<D> {
-    fn process(&mut self, events: &[Event], tables: &Tables, found: &mut dyn FnMut(Race)) {
-        for event in events {
+    fn advance(&mut self, events: &[Event], tables: &Tables, found: &mut dyn FnMut(Race)) -> usize {
+        // Quick accesses weigh nothing: their states were there.
+        let (mut taken, mut added) = (0, 0);
+        while let Some(next) = events.get(taken) {
+            let (count, race) = match next.op {
+                Op::Read { .. } | Op::Write { .. } => self.quick_accesses(&events[taken..]),
+                _ => (0, None),
+            };
+            taken += count;
+            self.stats.events += count as u64;
+            let Some(event) = events.get(taken) else {
+                break;
+            };
             let number = self.stats.events;
+            if let Some(race) = race {
+                self.quick_race(event, number, race, found);
+            } else {
+                added += weight(event);
+                if added > MAX_WEIGHT && taken > 0 {
+                    break;
+                }
+                self.event(event, number, tables, found);
+            }
             self.stats.events += 1;
-            self.event(event, number, tables, found);
+            taken += 1;
         }
+        taken
     }
 
     fn finish(&mut self, found: &mut dyn FnMut(Race)) {
@@ -574,6 +623,16 @@ impl At {
             ..self
         }
     }
+}
+
+/// What became of an access that should be a quick one.
+enum Checked {
+    /// It is none: nothing was done.
+    Not,
+    /// It was checked.
+    Ordered,
+    /// It was checked and races.
+    Race(RaceKind, Option<Prior>),
 }
 
 /// Findings on their way from the detector to the caller.

@@ -27,6 +27,8 @@ pub mod select;
 pub mod shadow;
 mod threads;
 pub mod vc;
+mod weight;
 
 pub use driver::{Analysis, Driver};
 pub use elements::{Elements, check_each};
+pub use weight::{MAX_WEIGHT, weight};

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 pub struct Objects<S> {
     by_addr: BTreeMap<u64, (u64, S)>,
     /// A bit for each line of memory, by its number modulo [`LINES`]: 0 if no object has a byte there or in the next one.
-    /// Every access asks.
+    /// Asked often.
     lines: Box<[u64; LINES as usize / 64]>,
 }
 
@@ -24,11 +24,17 @@ impl<S> Default for Objects<S> {
 }
 
 impl<S: Default> Objects<S> {
-    /// Whether the access may touch an object: asked at every access, so it may err on the side of yes.
+    /// Whether the access may touch an object. Quick, so it may err on the side of yes.
     #[inline(always)]
     pub fn may_contain(&self, addr: Addr, size: u32) -> bool {
         let line = addr.0 / LINE;
         self.lines[(line % LINES / 64) as usize] >> (line % 64) & 1 == 1 || u64::from(size) > LINE
+    }
+
+    /// Whether an access to one of the 512 bytes from `addr` on, which is a multiple of 512, may touch an object.
+    pub fn may_touch(&self, addr: Addr) -> bool {
+        let line = addr.0 / LINE;
+        self.lines[(line % LINES / 64) as usize] >> (line % 64) & 0xff != 0
     }
 
     /// Whether a call has reached all bytes of the object before. Nobody kept track of those that are new.

@@ -14,6 +14,9 @@ const PAGE: u64 = 512;
 const GRANULE: u64 = 8;
 const GRANULES: usize = (PAGE / GRANULE) as usize;
 
+/// Set in the refinement of a granule whose cells are not among the page's: no size of access fits it.
+const APART: u8 = 4;
+
 /// States by address.
 #[derive(Debug)]
 pub struct Shadow<L> {
@@ -21,7 +24,7 @@ pub struct Shadow<L> {
     pages: Vec<Page<L>>,
     /// Places in `pages` that are free again.
     free: Vec<u32>,
-    /// Pages looked up lately with their places: accesses cluster.
+    /// Pages looked up lately with their places: accesses cluster. No special ones: see [`Shadow::exact`].
     recent: Box<[(u64, u32); RECENT]>,
 }
 
@@ -40,7 +43,7 @@ struct Page<L> {
     /// One cell for the whole page, or `1 << spread` for each granule.
     cells: Box<[L]>,
     spread: u8,
-    /// How far each granule is refined: log2 of its cells.
+    /// How far each granule is refined: log2 of its cells; and [`APART`] if they are in `parts`, or if the page is whole.
     refined: [u8; GRANULES],
     /// Cells of the few granules that are refined further than `spread`.
     parts: ThinVec<(u8, Box<[L]>)>,
@@ -61,12 +64,16 @@ impl<L> Default for Shadow<L> {
 }
 
 impl<L: Default + Clone + PartialEq> Shadow<L> {
-    /// The state of exactly these bytes, if they are one cell: the common case.
+    /// The state of exactly these bytes, if they are one cell of a page that is there and that `special` is not true of.
+    ///
+    /// `special` may become true of a page only with a call of [`Shadow::forget`].
     #[inline(always)]
-    pub fn exact(&mut self, addr: Addr, size: u32) -> Option<&mut L> {
+    pub fn exact(&mut self, addr: Addr, size: u32, special: impl FnOnce(Addr) -> bool) -> Option<&mut L> {
         let page = addr.0 / PAGE;
-        let (recent, place) = self.recent[recent_place(page)];
-        let place = if recent == page { place } else { self.look_up(page) };
+        let (recent, mut place) = self.recent[recent_place(page)];
+        if recent != page {
+            place = self.remember(page, special)?;
+        }
         self.pages[place as usize].exact((addr.0 % PAGE) as usize, size)
     }
 
@@ -96,20 +103,39 @@ impl<L: Default + Clone + PartialEq> Shadow<L> {
         }
     }
 
-    fn look_up(&mut self, page: u64) -> u32 {
-        let place = match self.index.get(&page) {
-            Some(place) => *place,
-            None => {
-                let place = self.free.pop().unwrap_or_else(|| {
-                    self.pages.push(Page::new());
-                    self.pages.len() as u32 - 1
-                });
-                self.index.insert(page, place);
-                place
-            }
-        };
+    /// The place of a page that is there and not special, from now on among the recent ones.
+    #[inline(never)]
+    fn remember(&mut self, page: u64, special: impl FnOnce(Addr) -> bool) -> Option<u32> {
+        let place = *self.index.get(&page)?;
+        if special(Addr(page * PAGE)) {
+            return None;
+        }
         self.recent[recent_place(page)] = (page, place);
-        place
+        Some(place)
+    }
+
+    /// Asks anew whether the pages of these bytes are special.
+    pub fn forget(&mut self, addr: Addr, size: u32) {
+        if u64::from(size) / PAGE >= RECENT as u64 {
+            self.recent.fill(NO_PAGE);
+            return;
+        }
+        for (page, _, _) in pieces(addr, size) {
+            let recent = &mut self.recent[recent_place(page)];
+            if recent.0 == page {
+                *recent = NO_PAGE;
+            }
+        }
+    }
+
+    fn look_up(&mut self, page: u64) -> u32 {
+        let Shadow { pages, free, .. } = self;
+        *self.index.entry(page).or_insert_with(|| {
+            free.pop().unwrap_or_else(|| {
+                pages.push(Page::new());
+                pages.len() as u32 - 1
+            })
+        })
     }
 
     /// Every state there is.
@@ -146,7 +172,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
         Page {
             cells: Box::new([L::default()]),
             spread: 0,
-            refined: [0; GRANULES],
+            refined: [APART; GRANULES],
             parts: ThinVec::new(),
         }
     }
@@ -155,10 +181,21 @@ impl<L: Default + Clone + PartialEq> Page<L> {
         self.cells.len() == 1
     }
 
+    /// How far a granule is refined: log2 of its cells.
+    #[inline]
+    fn refined(&self, granule: usize) -> u8 {
+        self.refined[granule] & !APART
+    }
+
+    /// Notes how far a granule is refined, and whether its cells fit among the page's.
+    fn set_refined(&mut self, granule: usize, to: u8) {
+        self.refined[granule] = if to > self.spread { to | APART } else { to };
+    }
+
     /// The cells of a granule, and how far apart those in use are.
     #[inline]
     fn granule(&mut self, granule: usize) -> (&mut [L], usize) {
-        let refined = self.refined[granule];
+        let refined = self.refined(granule);
         if refined > self.spread {
             let part = self
                 .parts
@@ -175,15 +212,15 @@ impl<L: Default + Clone + PartialEq> Page<L> {
     /// The one cell that is exactly the bytes `offset..offset + size`, if there is one.
     #[inline(always)]
     fn exact(&mut self, offset: usize, size: u32) -> Option<&mut L> {
-        let granule = offset / GRANULE as usize;
-        let within = offset % GRANULE as usize;
-        let refined = self.refined[granule];
-        let cell = GRANULE as usize >> refined;
-        if cell != size as usize || within & (cell - 1) != 0 || refined > self.spread || self.is_whole() {
+        let refined = self.refined[offset / GRANULE as usize];
+        // One branch, not two: how large a cell is cannot be guessed.
+        let differs = u64::from(size).wrapping_shl(refined.into()) ^ GRANULE;
+        let unaligned = offset as u64 & u64::from(size.wrapping_sub(1));
+        if differs | unaligned != 0 {
             return None;
         }
         self.cells
-            .get_mut((granule << self.spread) + (within << self.spread) / GRANULE as usize)
+            .get_mut(offset.wrapping_shl(self.spread.into()) / GRANULE as usize)
     }
 
     /// Calls `visit` for each cell of the bytes `from..to`, which it refines first if they are parts of cells.
@@ -200,6 +237,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
             }
             let state = self.cells[0].clone();
             self.cells = vec![state; GRANULES].into();
+            self.refined = [0; GRANULES];
         }
         for granule in from / GRANULE as usize..to.div_ceil(GRANULE as usize) {
             let start = granule * GRANULE as usize;
@@ -207,7 +245,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
             // The largest power of two that both ends are multiples of is the largest cell that parts them.
             let needed = GRANULE.trailing_zeros() - (lo | hi | GRANULE as usize).trailing_zeros();
             self.refine(granule, needed as u8);
-            let size = GRANULE as usize >> self.refined[granule];
+            let size = GRANULE as usize >> self.refined(granule);
             let (cells, step) = self.granule(granule);
             for (i, cell) in cells
                 .iter_mut()
@@ -226,7 +264,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
 
     /// Makes neighbouring cells of a granule one again as far as they are equal.
     fn unite(&mut self, granule: usize) {
-        let (from, spread) = (self.refined[granule], self.spread);
+        let (from, spread) = (self.refined(granule), self.spread);
         let (cells, step) = self.granule(granule);
         let equal = |width: usize| {
             let mut halves = cells.iter().step_by(step * width / 2);
@@ -254,7 +292,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
         if from > spread {
             self.parts.retain(|(part, _)| usize::from(*part) != granule);
         }
-        self.refined[granule] = to;
+        self.set_refined(granule, to);
         if to > spread {
             self.parts.push((granule as u8, states.into()));
             return;
@@ -266,7 +304,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
     }
 
     fn refine(&mut self, granule: usize, to: u8) {
-        let from = self.refined[granule];
+        let from = self.refined(granule);
         if to <= from {
             return;
         }
@@ -287,12 +325,13 @@ impl<L: Default + Clone + PartialEq> Page<L> {
                 *cell = state;
             }
         }
-        self.refined[granule] = to;
+        self.set_refined(granule, to);
     }
 
     /// Makes room for more cells in every granule.
     fn spread_to(&mut self, to: u8) {
         let old = self.spread;
+        self.refined = self.refined.map(|refined| refined & !APART);
         self.spread = self.refined.into_iter().fold(to, u8::max);
         let mut cells = vec![L::default(); GRANULES << self.spread];
         for (i, cell) in std::mem::take(&mut self.cells).into_iter().enumerate() {
@@ -300,7 +339,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
         }
         for (granule, part) in std::mem::take(&mut self.parts) {
             let granule = usize::from(granule);
-            let step = 1 << (self.spread - self.refined[granule]);
+            let step = 1 << (self.spread - self.refined(granule));
             let first = granule << self.spread;
             for (cell, state) in cells[first..].iter_mut().step_by(step).zip(part) {
                 *cell = state;
@@ -312,7 +351,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
     fn states(&self) -> impl Iterator<Item = &L> {
         let granules = if self.is_whole() { 0 } else { GRANULES };
         let dense = (0..granules).flat_map(move |granule| {
-            let refined = self.refined[granule];
+            let refined = self.refined(granule);
             let count = if refined > self.spread { 0 } else { 1 << refined };
             let step = 1usize << self.spread.saturating_sub(refined);
             (0..count).map(move |i| &self.cells[(granule << self.spread) + i * step])
@@ -387,7 +426,7 @@ mod tests {
                     }
                     *state = i + 1;
                 };
-                match shadow.exact(Addr(addr), size) {
+                match shadow.exact(Addr(addr), size, |_| false) {
                     Some(state) => check(state, Addr(addr), size),
                     None => shadow.access(Addr(addr), size, check),
                 }
@@ -395,6 +434,41 @@ mod tests {
             }
             let bytes = 8 * GRANULES * 3;
             prop_assert!(shadow.states().count() <= bytes, "no more states than bytes");
+        }
+    }
+
+    #[test]
+    fn only_whole_cells_of_pages_that_are_there_are_exact() {
+        let mut shadow: Shadow<u8> = Shadow::default();
+        let mut is_exact = |addr, size| shadow.exact(Addr(addr), size, |_| false).is_some();
+        assert!(!is_exact(8, 8), "no page");
+        shadow.access(Addr(0), 512, |_, _, _| {});
+        let mut is_exact = |addr, size| shadow.exact(Addr(addr), size, |_| false).is_some();
+        assert!(!is_exact(8, 8), "the page is one cell");
+        shadow.access(Addr(16), 4, |_, _, _| {});
+        let mut is_exact = |addr, size| shadow.exact(Addr(addr), size, |_| false).is_some();
+        assert!(is_exact(8, 8) && !is_exact(8, 4) && !is_exact(12, 8) && !is_exact(8, 0) && !is_exact(8, 16));
+        assert!(
+            !is_exact(16, 4) && !is_exact(16, 8),
+            "cells apart from the page's"
+        );
+        for granule in 10..20 {
+            shadow.access(Addr(8 * granule), 4, |_, _, _| {});
+        }
+        let mut is_exact = |addr, size| shadow.exact(Addr(addr), size, |_| false).is_some();
+        assert!(is_exact(16, 4) && is_exact(20, 4) && !is_exact(18, 4) && !is_exact(16, 8) && is_exact(8, 8));
+    }
+
+    #[test]
+    fn special_pages_are_never_exact_once_they_were_forgotten() {
+        for size in [1, u32::MAX] {
+            let mut shadow: Shadow<u8> = Shadow::default();
+            shadow.access(Addr(0), 8, |_, _, _| {});
+            assert!(shadow.exact(Addr(0), 8, |_| false).is_some());
+            shadow.forget(Addr(511), size);
+            for _ in 0..2 {
+                assert!(shadow.exact(Addr(0), 8, |page| page == Addr(0)).is_none());
+            }
         }
     }
 

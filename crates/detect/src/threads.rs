@@ -6,7 +6,9 @@
 use deadheat_event::{Detector, Mode, Object, Slot, SyncId, ThreadId};
 use rustc_hash::FxHashMap;
 
-const NEAR: usize = 1024;
+/// Thread ids below this are looked up without hashing.
+const NEAR: usize = 1 << 20;
+/// The place of nobody: beyond the end of `slots`.
 const NOBODY: u32 = u32::MAX;
 
 /// How many ended threads are asked for their slot before a new one is made.
@@ -17,7 +19,7 @@ pub struct Threads<T> {
     /// Place in `slots` of each thread id's present thread.
     by_id: FxHashMap<ThreadId, usize>,
     /// The same for small ids, for a quick look at every event; [`NOBODY`] if there is none.
-    near: Box<[u32; NEAR]>,
+    near: Vec<u32>,
     slots: Vec<Thread<T>>,
     /// Slots whose thread has ended, the latest last.
     ended: Vec<usize>,
@@ -49,7 +51,7 @@ impl<T> Default for Threads<T> {
     fn default() -> Self {
         Threads {
             by_id: FxHashMap::default(),
-            near: Box::new([NOBODY; NEAR]),
+            near: Vec::new(),
             slots: Vec::new(),
             ended: Vec::new(),
             departed: FxHashMap::default(),
@@ -67,6 +69,13 @@ impl<T> Threads<T> {
         }
     }
 
+    /// The state of a thread that has been seen before and whose id is not too large.
+    #[inline(always)]
+    pub fn near(&mut self, id: ThreadId) -> Option<&mut T> {
+        let place = *self.near.get(id.index())?;
+        self.slots.get_mut(place as usize).map(|thread| &mut thread.state)
+    }
+
     #[cold]
     fn look_up<D: Detector<Thread = T>>(&mut self, id: ThreadId, detector: &mut D) -> usize {
         match self.by_id.get(&id) {
@@ -81,8 +90,11 @@ impl<T> Threads<T> {
             Some(place) => self.by_id.insert(id, place),
             None => self.by_id.remove(&id),
         };
-        if let Some(near) = self.near.get_mut(id.index()) {
-            *near = place.map_or(NOBODY, |place| place as u32);
+        if id.index() < NEAR {
+            if id.index() >= self.near.len() {
+                self.near.resize(id.index() + 1, NOBODY);
+            }
+            self.near[id.index()] = place.map_or(NOBODY, |place| place as u32);
         }
     }
 

@@ -4,6 +4,7 @@
 mod common;
 
 use common::analyse;
+use deadheat_detect::MAX_WEIGHT;
 use deadheat_detect::select::{self, Choice, DetectorName, FilterName};
 use deadheat_event::{
     Addr, ArrayId, AtomicOp, Event, Indices, Mode, NameId, Object, ObjectSetId, Op, Order, SiteId, SyncId,
@@ -190,4 +191,46 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn heavy_events_are_taken_one_by_one_and_light_ones_together() {
+    let write = |size: u64| {
+        let (addr, size) = (Addr(0), size as u32);
+        let value = None;
+        Op::Write { addr, size, value }
+    };
+    let range = |len: u64| Op::ArrayRead {
+        array: ArrayId(0),
+        indices: Indices::new(0, len - 1, 1).expect("a range"),
+    };
+    let check = |ops: &[Op], expect: &[usize]| {
+        let event = |op: &Op| Event {
+            thread: ThreadId(0),
+            site: SiteId(0),
+            op: *op,
+        };
+        let events: Vec<Event> = ops.iter().map(event).collect();
+        let choice = Choice {
+            detector: DetectorName::Empty,
+            ..Choice::default()
+        };
+        let mut analysis = select::analysis(&choice).unwrap();
+        let (mut rest, mut taken) = (events.as_slice(), Vec::new());
+        while !rest.is_empty() {
+            let count = analysis.advance(rest, &Tables::default(), &mut |_| {});
+            rest = &rest[count..];
+            taken.push(count);
+            assert_eq!(analysis.stats().events, (events.len() - rest.len()) as u64);
+        }
+        assert_eq!(taken, expect);
+    };
+    check(&[write(8); 10], &[10]);
+    check(&[write(MAX_WEIGHT); 3], &[1, 1, 1]);
+    check(&[write(MAX_WEIGHT / 2); 5], &[2, 2, 1]);
+    // The states of small writes to bytes that were written before are there: they add nothing.
+    check(
+        &[write(8), write(MAX_WEIGHT), write(8), write(8), range(1 << 22)],
+        &[1, 3, 1],
+    );
 }
