@@ -24,8 +24,8 @@ pub struct Shadow<L> {
     pages: Vec<Page<L>>,
     /// Places in `pages` that are free again.
     free: Vec<u32>,
-    /// Pages looked up lately with their places: accesses cluster. No special ones: see [`Shadow::exact`].
-    recent: Box<[(u64, u32); RECENT]>,
+    /// Places of pages looked up lately: accesses cluster. No special ones: see [`Shadow::exact`].
+    recent: Box<[u32; RECENT]>,
 }
 
 const RECENT: usize = 4096;
@@ -36,17 +36,46 @@ fn recent_place(page: u64) -> usize {
     (page.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - RECENT.trailing_zeros())) as usize
 }
 
-const NO_PAGE: (u64, u32) = (u64::MAX, 0);
+/// Beyond the end of `pages`.
+const NO_PLACE: u32 = u32::MAX;
 
+/// One line of cache: the look-up of a state needs nothing else of its page.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Page<L> {
+    number: u64,
     /// One cell for the whole page, or `1 << spread` for each granule.
     cells: Box<[L]>,
     spread: u8,
-    /// How far each granule is refined: log2 of its cells; and [`APART`] if they are in `parts`, or if the page is whole.
-    refined: [u8; GRANULES],
+    /// How far each granule is refined.
+    refined: Refined,
     /// Cells of the few granules that are refined further than `spread`.
     parts: ThinVec<(u8, Box<[L]>)>,
+}
+
+const _: () = assert!(size_of::<Page<u64>>() == 64);
+
+/// For each granule log2 of the number of its cells; and [`APART`] if they are in `parts`, or if the page is whole. The
+/// n-th bits of all granules stand together.
+#[derive(Clone, Copy, Debug)]
+struct Refined([u64; 3]);
+
+impl Refined {
+    const WHOLE: Refined = Refined([0, 0, u64::MAX]);
+
+    #[inline(always)]
+    fn get(self, granule: usize) -> u8 {
+        let bit = |bits: u64| (bits >> (granule % GRANULES)) as u8 & 1;
+        let [low, high, apart] = self.0.map(bit);
+        low | high << 1 | apart << 2
+    }
+
+    fn set(&mut self, granule: usize, to: u8) {
+        for (n, bits) in self.0.iter_mut().enumerate() {
+            let bit = u64::from(to >> n & 1);
+            *bits = *bits & !(1 << granule) | bit << granule;
+        }
+    }
 }
 
 /// With more granules than this refined further than the rest, the page is spread so that all of them fit.
@@ -58,7 +87,7 @@ impl<L> Default for Shadow<L> {
             index: FxHashMap::default(),
             pages: Vec::new(),
             free: Vec::new(),
-            recent: Box::new([NO_PAGE; RECENT]),
+            recent: Box::new([NO_PLACE; RECENT]),
         }
     }
 }
@@ -69,10 +98,14 @@ impl<L: Default + Clone + PartialEq> Shadow<L> {
     /// `special` may become true of a page only with a call of [`Shadow::forget`].
     #[inline(always)]
     pub fn exact(&mut self, addr: Addr, size: u32, special: impl FnOnce(Addr) -> bool) -> Option<&mut L> {
-        let page = addr.0 / PAGE;
-        let (recent, mut place) = self.recent[recent_place(page)];
-        if recent != page {
-            place = self.remember(page, special)?;
+        let number = addr.0 / PAGE;
+        let mut place = self.recent[recent_place(number)];
+        if self
+            .pages
+            .get(place as usize)
+            .is_none_or(|page| page.number != number)
+        {
+            place = self.remember(number, special)?;
         }
         self.pages[place as usize].exact((addr.0 % PAGE) as usize, size)
     }
@@ -93,10 +126,10 @@ impl<L: Default + Clone + PartialEq> Shadow<L> {
             };
             let found = &mut self.pages[place as usize];
             if to - from == PAGE as usize {
-                *found = Page::new();
+                *found = Page::new(page);
                 self.index.remove(&page);
                 self.free.push(place);
-                self.recent[recent_place(page)] = NO_PAGE;
+                self.recent[recent_place(page)] = NO_PLACE;
             } else {
                 found.visit(page * PAGE, from, to, &mut |cell, _, _| *cell = L::default());
             }
@@ -110,31 +143,30 @@ impl<L: Default + Clone + PartialEq> Shadow<L> {
         if special(Addr(page * PAGE)) {
             return None;
         }
-        self.recent[recent_place(page)] = (page, place);
+        self.recent[recent_place(page)] = place;
         Some(place)
     }
 
     /// Asks anew whether the pages of these bytes are special.
     pub fn forget(&mut self, addr: Addr, size: u32) {
         if u64::from(size) / PAGE >= RECENT as u64 {
-            self.recent.fill(NO_PAGE);
+            self.recent.fill(NO_PLACE);
             return;
         }
         for (page, _, _) in pieces(addr, size) {
-            let recent = &mut self.recent[recent_place(page)];
-            if recent.0 == page {
-                *recent = NO_PAGE;
-            }
+            self.recent[recent_place(page)] = NO_PLACE;
         }
     }
 
     fn look_up(&mut self, page: u64) -> u32 {
         let Shadow { pages, free, .. } = self;
         *self.index.entry(page).or_insert_with(|| {
-            free.pop().unwrap_or_else(|| {
-                pages.push(Page::new());
+            let place = free.pop().unwrap_or_else(|| {
+                pages.push(Page::new(page));
                 pages.len() as u32 - 1
-            })
+            });
+            pages[place as usize].number = page;
+            place
         })
     }
 
@@ -168,11 +200,12 @@ fn pieces(addr: Addr, size: u32) -> impl Iterator<Item = (u64, usize, usize)> {
 }
 
 impl<L: Default + Clone + PartialEq> Page<L> {
-    fn new() -> Page<L> {
+    fn new(number: u64) -> Page<L> {
         Page {
+            number,
             cells: Box::new([L::default()]),
             spread: 0,
-            refined: [APART; GRANULES],
+            refined: Refined::WHOLE,
             parts: ThinVec::new(),
         }
     }
@@ -184,12 +217,13 @@ impl<L: Default + Clone + PartialEq> Page<L> {
     /// How far a granule is refined: log2 of its cells.
     #[inline]
     fn refined(&self, granule: usize) -> u8 {
-        self.refined[granule] & !APART
+        self.refined.get(granule) & !APART
     }
 
     /// Notes how far a granule is refined, and whether its cells fit among the page's.
     fn set_refined(&mut self, granule: usize, to: u8) {
-        self.refined[granule] = if to > self.spread { to | APART } else { to };
+        let apart = if to > self.spread { APART } else { 0 };
+        self.refined.set(granule, to | apart);
     }
 
     /// The cells of a granule, and how far apart those in use are.
@@ -212,7 +246,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
     /// The one cell that is exactly the bytes `offset..offset + size`, if there is one.
     #[inline(always)]
     fn exact(&mut self, offset: usize, size: u32) -> Option<&mut L> {
-        let refined = self.refined[offset / GRANULE as usize];
+        let refined = self.refined.get(offset / GRANULE as usize);
         // One branch, not two: how large a cell is cannot be guessed.
         let differs = u64::from(size).wrapping_shl(refined.into()) ^ GRANULE;
         let unaligned = offset as u64 & u64::from(size.wrapping_sub(1));
@@ -237,7 +271,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
             }
             let state = self.cells[0].clone();
             self.cells = vec![state; GRANULES].into();
-            self.refined = [0; GRANULES];
+            self.refined = Refined([0; 3]);
         }
         for granule in from / GRANULE as usize..to.div_ceil(GRANULE as usize) {
             let start = granule * GRANULE as usize;
@@ -331,8 +365,10 @@ impl<L: Default + Clone + PartialEq> Page<L> {
     /// Makes room for more cells in every granule.
     fn spread_to(&mut self, to: u8) {
         let old = self.spread;
-        self.refined = self.refined.map(|refined| refined & !APART);
-        self.spread = self.refined.into_iter().fold(to, u8::max);
+        self.refined.0[2] = 0;
+        self.spread = (0..GRANULES)
+            .map(|granule| self.refined(granule))
+            .fold(to, u8::max);
         let mut cells = vec![L::default(); GRANULES << self.spread];
         for (i, cell) in std::mem::take(&mut self.cells).into_iter().enumerate() {
             cells[i << (self.spread - old)] = cell;
