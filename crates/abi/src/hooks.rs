@@ -118,4 +118,12 @@ pub const REDIRECTED: &[&str] = &[
     "__cxa_guard_acquire",
     "__cxa_guard_release",
     "__cxa_guard_abort",
+    "read",
+    "pread",
+    "pread64",
+    "fread",
+    "write",
+    "pwrite",
+    "pwrite64",
+    "fwrite",
 ];

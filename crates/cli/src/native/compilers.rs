@@ -48,10 +48,10 @@ pub fn build(
     home: &Home,
 ) -> Result<()> {
     let mut command = match language {
-        Language::Rust => rustc(rustflags, home),
-        Language::C | Language::Cpp => clang(language, cflags, home)?,
+        Language::Rust => rustc(source, rustflags, home),
+        Language::C | Language::Cpp => clang(language, source, cflags, home)?,
     };
-    command.arg("-o").arg(output).arg(source);
+    command.arg("-o").arg(output);
     let name = Path::new(command.get_program()).display().to_string();
     let status = command.status().with_context(|| format!("cannot run `{name}`"))?;
     if !status.success() {
@@ -76,7 +76,7 @@ pub fn rust_flags() -> Vec<String> {
     .to_vec()
 }
 
-fn rustc(flags: &[String], home: &Home) -> Command {
+fn rustc(source: &Path, flags: &[String], home: &Home) -> Command {
     let program = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let mut command = Command::new(program);
     let flags: Vec<OsString> = flags.iter().flat_map(|flags| split_words(flags)).collect();
@@ -84,7 +84,7 @@ fn rustc(flags: &[String], home: &Home) -> Command {
     if !flags.iter().any(edition) {
         command.args(["--edition", "2024"]);
     }
-    command.args(rust_flags()).args(flags);
+    command.args(rust_flags()).arg(source).args(flags);
     command.arg(linker_flag(&home.compiler_face()));
     command
 }
@@ -96,13 +96,18 @@ pub fn linker_flag(linker: &Path) -> OsString {
     flag
 }
 
-fn clang(language: Language, flags: &[String], home: &Home) -> Result<Command> {
+fn clang(language: Language, source: &Path, flags: &[String], home: &Home) -> Result<Command> {
     let mut command = Command::new(find_clang()?);
     let flags: Vec<OsString> = flags.iter().flat_map(|flags| split_words(flags)).collect();
     if language == Language::Cpp {
         command.arg("--driver-mode=g++");
     }
-    command.args(["-g", "-O0", "-pthread"]).args(&flags).arg("-flto");
+    // The flags may name libraries, which must stand behind what needs them.
+    command
+        .args(["-g", "-O0", "-pthread"])
+        .arg(source)
+        .args(&flags)
+        .arg("-flto");
     if is_optimised(&flags) {
         command.args(["-Xclang", "-disable-llvm-passes"]);
     }

@@ -1,8 +1,9 @@
 //! `deadheat check` on sources and programs: what is built, what is reported, how it ends.
 
 use crate::harness::{Files, Ran, command, ran};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 /// Results of instrumenting are kept between tests and between runs: std takes a while.
 pub fn cache() -> &'static str {
@@ -227,6 +228,60 @@ fn a_program_ended_by_a_signal_is_told_as_a_shell_does() {
     assert_eq!(run.status, 128 + 6, "{}", run.stderr);
     assert!(run.stderr.contains("SIGABRT"), "{}", run.stderr);
     assert_eq!(run.last_line(), "deadheat: no data races");
+}
+
+#[test]
+fn signals_are_passed_on() {
+    let files = Files::new();
+    let source = files.file(
+        "wait.c",
+        "#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n\
+         static void end(int signal) { _exit(signal + 20); }\n\
+         int main(void) { signal(SIGTERM, end); puts(\"ready\"); fflush(stdout); for (;;) pause(); }\n",
+    );
+    let mut child = check_command(&[&source])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdout.read_line(&mut line).unwrap();
+    assert_eq!(line, "ready\n");
+    let killed = Command::new("kill")
+        .args(["-TERM", &child.id().to_string()])
+        .status();
+    assert!(killed.unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(15 + 20));
+}
+
+#[test]
+fn the_program_ends_at_the_first_race_if_that_is_asked_for() {
+    let files = Files::new();
+    let source = files.file("race.c", RACE_C);
+    let run = check(&["--halt-on-race", &source, "--", "0"]);
+    assert_eq!((run.status, run.stdout.as_str()), (66, ""), "{}", run.stderr);
+    assert_eq!(run.last_line(), "deadheat: 1 data race");
+    // What does not count does not end it.
+    let rules = files.file("rules", "race:work\n");
+    let run = check(&["--halt-on-race", "--suppressions", &rules, &source, "--", "0"]);
+    assert_eq!((run.status, run.stdout.as_str()), (0, "0\n"), "{}", run.stderr);
+}
+
+#[test]
+fn libraries_among_the_flags_stand_behind_the_source() {
+    let files = Files::new();
+    let part = files.file("part.c", "int part(void) { return 5; }\n");
+    let object = files.path("part.o");
+    let made = Command::new("cc").args(["-c", &part, "-o", &object]).status();
+    assert!(made.unwrap().success());
+    let made = Command::new("ar")
+        .args(["rcs", &files.path("libpart.a"), &object])
+        .status();
+    assert!(made.unwrap().success());
+    let source = files.file("main.c", "int part(void);\nint main(void) { return part(); }\n");
+    let run = check(&["--cflags", &format!("-L{} -lpart", files.path("")), &source]);
+    assert_eq!(run.status, 5, "{}", run.stderr);
 }
 
 #[test]
