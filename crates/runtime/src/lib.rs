@@ -11,6 +11,7 @@ pub mod alloc;
 pub mod cell;
 pub mod channel;
 pub mod checks;
+pub mod code;
 #[cfg(test)]
 mod exact;
 pub mod exit;

@@ -5,7 +5,7 @@
 
 use crate::intern::mix;
 use crate::loss::{self, Loss};
-use crate::places::{At, Place};
+use crate::places::Place;
 use crate::spin::Spin;
 use crate::thread::Thread;
 use rustc_hash::FxHashMap;
@@ -162,13 +162,7 @@ impl Default for Held {
 
 /// The thread has taken the lock at `addr`; `pc` is where it called.
 pub fn took(t: &mut Thread, kind: LockKind, addr: usize, pc: usize) {
-    let at = At {
-        context: t.context(),
-        pc,
-        locks: LockSet::NONE,
-        free: false,
-    };
-    let place = t.places.find(at);
+    let place = t.place_here(pc);
     t.held.add(Lock { kind, addr, place });
 }
 

@@ -106,6 +106,15 @@ fn add(words: [u64; 4]) -> Option<u32> {
 impl Place {
     /// The place of an access that is being made now: the function at `at.pc` is on the stack.
     pub fn of(at: At) -> Place {
+        Place::new(at, || stacks::callers(at.context, at.pc))
+    }
+
+    /// The place of something done now by code that is not instrumented.
+    pub fn with_callers(at: At, callers: Option<Stack>) -> Place {
+        Place::new(at, || callers)
+    }
+
+    fn new(at: At, callers: impl FnOnce() -> Option<Stack>) -> Place {
         let used = COUNT.load(Ordering::Relaxed);
         let locks = if used < NO_LOCKS {
             at.locks
@@ -113,11 +122,7 @@ impl Place {
             loss::note(Loss::Locks);
             LockSet::UNKNOWN
         };
-        let callers = if used < NO_CALLERS {
-            stacks::callers(at.context, at.pc)
-        } else {
-            None
-        };
+        let callers = if used < NO_CALLERS { callers() } else { None };
         // A place that goes without callers is the same for all of them, or it would not be one id less.
         let (context, callers) = match callers {
             Some(callers) => (at.context, callers),

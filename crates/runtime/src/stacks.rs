@@ -132,6 +132,90 @@ pub fn callers(value: u64, pc: usize) -> Option<Stack> {
     Some(Stack(context(id).callers.load(Ordering::Relaxed)))
 }
 
+/// Where code that is not instrumented was entered: the return address into instrumented code, and where it stands on
+/// the stack.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Entry {
+    slot: usize,
+    ip: usize,
+}
+
+impl Entry {
+    /// Whether the return address is still there. To be asked only by the same thread, with the stack as high as when it
+    /// was found: the slot is above that.
+    #[inline]
+    pub fn still(self) -> bool {
+        // SAFETY: on this thread's stack, in the frame of a caller.
+        self.slot != 0 && unsafe { std::ptr::with_exposed_provenance::<usize>(self.slot).read() } == self.ip
+    }
+}
+
+/// The callers of the code at `pc`, which is not instrumented, is on the stack now, and was called, at whatever remove,
+/// by the function whose context value is `value`.
+pub fn outside(value: u64, pc: usize) -> (Option<Stack>, Entry) {
+    let mut search = Search {
+        pc,
+        found: false,
+        len: 0,
+        between: [0; BETWEEN],
+        entry: None,
+    };
+    // SAFETY: the callback gets the pointer back while `search` lives.
+    unsafe { _Unwind_Backtrace(search_frame, (&raw mut search).cast()) };
+    let (callers, entry) = match search.entry {
+        Some(entry) => match callers(value, entry.ip) {
+            Some(callers) => (callers.push(entry.ip), entry),
+            None => return (None, entry),
+        },
+        None => (Stack::default(), Entry::default()),
+    };
+    let between = search.between[..search.len.min(BETWEEN)].iter().rev();
+    let callers = between.fold(callers, |callers, ip| callers.push(*ip));
+    (Some(callers), entry)
+}
+
+/// The most frames between an entry and the code that was entered, of which the innermost are kept.
+const BETWEEN: usize = 64;
+/// How far the entry is looked for.
+const FAR: usize = 4 * DEPTH;
+
+struct Search {
+    pc: usize,
+    found: bool,
+    len: usize,
+    between: [usize; BETWEEN],
+    entry: Option<Entry>,
+}
+
+unsafe extern "C" fn search_frame(frame: *mut c_void, search: *mut c_void) -> i32 {
+    // SAFETY: `search` is what `outside` passed, `frame` what the unwinder did.
+    let (search, ip, cfa) = unsafe {
+        let search = &mut *search.cast::<Search>();
+        (search, _Unwind_GetIP(frame), _Unwind_GetCFA(frame))
+    };
+    if !search.found {
+        search.found = ip == search.pc;
+        return NO_REASON;
+    }
+    if ip == 0 || search.len == FAR {
+        return END_OF_STACK;
+    }
+    if crate::code::instrumented(ip) {
+        // The unwinder's idea of a frame's address is where its callee has put the return address.
+        let slot = cfa.wrapping_sub(size_of::<usize>());
+        // SAFETY: on this thread's stack.
+        let stands = unsafe { std::ptr::with_exposed_provenance::<usize>(slot).read() } == ip;
+        let slot = if stands { slot } else { 0 };
+        search.entry = Some(Entry { slot, ip });
+        return END_OF_STACK;
+    }
+    if let Some(between) = search.between.get_mut(search.len) {
+        *between = ip;
+    }
+    search.len += 1;
+    NO_REASON
+}
+
 struct Walk {
     pc: usize,
     found: bool,
@@ -146,6 +230,7 @@ unsafe extern "C" {
         with: *mut c_void,
     ) -> i32;
     fn _Unwind_GetIP(frame: *mut c_void) -> usize;
+    fn _Unwind_GetCFA(frame: *mut c_void) -> usize;
 }
 
 const NO_REASON: i32 = 0;

@@ -9,8 +9,9 @@
 use crate::locks::{Held, LockSet};
 use crate::places::{At, Place};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
+use crate::stacks::{self, Entry};
 use crate::tls::{self, Tls};
-use crate::{shadow, side};
+use crate::{code, shadow, side};
 use deadheat_abi::shadow::{SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
 use deadheat_detect::hb::{self, HbThread};
@@ -96,9 +97,20 @@ struct CachedEach {
     both: Place,
 }
 
+const OUTSIDE: usize = 256;
+
+#[derive(Clone, Copy, Default)]
+struct CachedOutside {
+    /// Context value, pc, and how high the stack was.
+    key: (u64, usize, usize),
+    entry: Entry,
+    place: Place,
+}
+
 /// Places seen lately by a thread: direct-mapped, so a look-up is a few instructions.
 pub struct Places {
     one: Box<[Cached; CACHED]>,
+    outside: Box<[CachedOutside; OUTSIDE]>,
     each: Box<[CachedEach; 64]>,
 }
 
@@ -107,6 +119,7 @@ impl Places {
     pub fn new() -> Places {
         Places {
             one: zeroed_box(),
+            outside: zeroed_box(),
             each: zeroed_box(),
         }
     }
@@ -122,6 +135,28 @@ impl Places {
                 context: at.context,
                 rest,
                 place: Place::of(at),
+            };
+        }
+        cached.place
+    }
+
+    /// The id of a place in code that is not instrumented. The stack is walked unless it was as high, and the return
+    /// address into instrumented code the same, when the place was seen last.
+    #[inline(never)]
+    pub fn find_outside(&mut self, at: At) -> Place {
+        let height: usize;
+        // SAFETY: reads a register.
+        unsafe { core::arch::asm!("mov {}, rsp", out(reg) height, options(nomem, nostack, preserves_flags)) };
+        let hash =
+            (at.context ^ at.pc as u64 ^ height as u64).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
+        let cached = &mut self.outside[(hash >> 56) as usize % OUTSIDE];
+        let key = (at.context, at.pc, height);
+        if cached.key != key || !cached.entry.still() {
+            let (stack, entry) = stacks::outside(at.context, at.pc);
+            *cached = CachedOutside {
+                key,
+                entry,
+                place: Place::with_callers(at, stack),
             };
         }
         cached.place
@@ -249,15 +284,21 @@ impl Thread {
         })
     }
 
-    /// The place of something that is no access, in the program's function that called last.
+    /// The place of something that is no access: in the program's function that called last, or in code that it called
+    /// and that is not instrumented.
+    #[inline]
     pub fn place_here(&mut self, pc: usize) -> Place {
-        let context = self.context();
-        self.places.find(At {
-            context,
+        let at = At {
+            context: self.context(),
             pc,
             locks: LockSet::NONE,
             free: false,
-        })
+        };
+        if code::instrumented(pc) {
+            self.places.find(at)
+        } else {
+            self.places.find_outside(at)
+        }
     }
 
     /// Enters a serial phase.

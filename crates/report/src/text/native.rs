@@ -137,10 +137,10 @@ fn write_stack(
         writeln!(out, "    {quiet}#{number} {name} (standard library){quiet:#}")?;
     }
     if let Some(folded @ 1..) = first.checked_sub(named) {
-        let of = if named > 0 {
-            "more of it"
-        } else {
-            "frames of the standard library"
+        let of = match (named, folded) {
+            (1.., _) => "more of it",
+            (_, 1) => "frame of the standard library",
+            _ => "frames of the standard library",
         };
         writeln!(out, "    {quiet}… {folded} {of}{quiet:#}")?;
     }
@@ -148,7 +148,8 @@ fn write_stack(
     while number <= last {
         if shown == most {
             let more = last + 1 - number;
-            return writeln!(out, "    {quiet}… {more} more frames{quiet:#}");
+            let frames = if more == 1 { "frame" } else { "frames" };
+            return writeln!(out, "    {quiet}… {more} more {frames}{quiet:#}");
         }
         let frame = &frames[number];
         let run = frames[number..=last]

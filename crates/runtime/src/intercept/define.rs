@@ -7,9 +7,7 @@
 //! What is exported is a stub of two instructions that hands the return address on as one more argument, so that the
 //! body knows from where in the program it was called. The stub leaves no frame, and the bodies are `C-unwind`: a C++
 //! exception, `pthread_exit` or a cancellation inside the real function passes through a body as if it were not there.
-//! **Rule:** a body therefore holds no lock and owns nothing that needs a drop while it is in the real function (the
-//! library is built with `panic=abort`: there are no landing pads), and it calls the real function itself, not from a
-//! closure.
+//! **Rule:** a body therefore holds no lock while it is in the real function, and what it owns is dropped on the way out.
 
 use core::ffi::CStr;
 use core::marker::PhantomData;
