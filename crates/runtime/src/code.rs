@@ -4,6 +4,7 @@
 //! (`operator new` calls `malloc`), its own frames lie in between, and from which line it was called is only on the
 //! stack: see `stacks::outside`.
 
+use crate::spin::Spin;
 use std::ffi::{CStr, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -23,6 +24,7 @@ const NONE: Object = Object {
 
 static KNOWN: [Object; OBJECTS] = [NONE; OBJECTS];
 static COUNT: AtomicUsize = AtomicUsize::new(0);
+static ADDING: Spin<()> = Spin::new(());
 
 /// Whether the code at `pc` is in an instrumented object. Parts of such an object may still not be: assembly, say.
 pub fn instrumented(pc: usize) -> bool {
@@ -41,9 +43,18 @@ pub fn forget() {
     COUNT.store(0, Ordering::Release);
 }
 
+/// Takes the lock, before a `fork`.
+pub fn hold() {
+    ADDING.hold();
+}
+
+/// Gives it back, after it.
+pub fn let_go() {
+    ADDING.let_go();
+}
+
 #[cold]
 fn look_up(pc: usize) -> bool {
-    static ADDING: crate::spin::Spin<()> = crate::spin::Spin::new(());
     let mut search = Search { pc, found: None };
     // SAFETY: the callback gets the pointer back while `search` lives. No lock of ours is held: the loader has its own.
     unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut search).cast()) };

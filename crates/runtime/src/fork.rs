@@ -1,10 +1,11 @@
 //! The runtime around `fork`.
 //!
 //! All locks are taken before it and given back on both sides, so that the child finds no lock held by a thread that it
-//! does not have. The order is that in which locks are taken inside one another everywhere else. The child has one thread: a serial phase, whose past is forgotten.
+//! does not have. The order is that in which locks are taken inside one another everywhere
+//! else. The child has one thread: a serial phase, whose past is forgotten.
 
 use crate::thread::{self, Thread};
-use crate::{alloc, channel, exit, locks, memory, places, races, registry, shadow, side, sync};
+use crate::{alloc, channel, code, exit, locks, memory, places, races, registry, shadow, side, sync};
 
 /// Before the real `fork`.
 pub fn before() {
@@ -17,12 +18,14 @@ pub fn before() {
     locks::hold();
     places::hold();
     side::hold();
+    code::hold();
     alloc::hold();
 }
 
 /// After it, in the parent (also if it failed).
 pub fn parent() {
     alloc::let_go();
+    code::let_go();
     side::let_go();
     places::let_go();
     locks::let_go();

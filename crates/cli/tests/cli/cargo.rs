@@ -1,6 +1,6 @@
 //! `cargo deadheat` on a workspace: what is instrumented, what is counted, how it ends.
 
-use crate::harness::{Files, Ran, ran};
+use crate::harness::{Files, Ran, ran, root};
 use crate::native::cache;
 use std::path::Path;
 use std::process::Command;
@@ -112,7 +112,7 @@ fn workspace() -> Files {
 }
 
 /// Cargo finds `cargo-deadheat` beside the command under test.
-fn cargo_command(files: &Files, arguments: &[&str]) -> Command {
+fn cargo_command(directory: &Path, arguments: &[&str]) -> Command {
     let binary = Path::new(env!("CARGO_BIN_EXE_cargo-deadheat"));
     let mut path = vec![binary.parent().unwrap().to_owned()];
     path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));
@@ -120,7 +120,7 @@ fn cargo_command(files: &Files, arguments: &[&str]) -> Command {
     command
         .arg("deadheat")
         .args(arguments)
-        .current_dir(files.path(""))
+        .current_dir(directory)
         .env("PATH", std::env::join_paths(path).unwrap())
         .env("DEADHEAT_CACHE", cache());
     for name in [
@@ -137,7 +137,7 @@ fn cargo_command(files: &Files, arguments: &[&str]) -> Command {
 }
 
 fn cargo(files: &Files, arguments: &[&str]) -> Ran {
-    ran(&mut cargo_command(files, arguments))
+    ran(&mut cargo_command(Path::new(&files.path("")), arguments))
 }
 
 #[test]
@@ -218,10 +218,11 @@ fn flags_of_the_user_stay() {
         "{}",
         run.stderr
     );
-    let run = ran(
-        cargo_command(&files, &["run", "--package", "app", "--features", "racy"])
-            .env("RUSTFLAGS", "--cfg other"),
-    );
+    let run = ran(cargo_command(
+        Path::new(&files.path("")),
+        &["run", "--package", "app", "--features", "racy"],
+    )
+    .env("RUSTFLAGS", "--cfg other"));
     assert_eq!(
         (run.status, run.stdout.as_str()),
         (66, "40 2 [] false\n"),
@@ -275,4 +276,73 @@ fn what_cannot_be_done_is_said() {
     files.file("app/src/main.rs", "fn main() {");
     let run = cargo(&files, &["build"]);
     assert_eq!(run.status, 101, "cargo's own: {}", run.stderr);
+}
+
+/// Crates that do hard things right, used hard. What they say of themselves is a race is reported, and nothing else.
+#[test]
+fn well_known_crates_have_no_races_but_those_they_speak_of() {
+    // See docs/findings.md.
+    const KNOWN: [[&str; 2]; 2] = [
+        [
+            "crossbeam_deque::deque::Buffer<T>::",
+            "crossbeam_deque::deque::Buffer<T>::",
+        ],
+        [
+            "crossbeam_utils::atomic::atomic_cell::",
+            "crossbeam_utils::atomic::atomic_cell::",
+        ],
+    ];
+    let directory = root().join("tests/fixtures/crates");
+    let files = Files::new();
+    let output = files.path("races.json");
+    let mut command = cargo_command(
+        &directory,
+        &[
+            "--format",
+            "json",
+            "--output",
+            &output,
+            "test",
+            "--locked",
+            "--no-fail-fast",
+        ],
+    );
+    command.env(
+        "CARGO_TARGET_DIR",
+        concat!(env!("CARGO_TARGET_TMPDIR"), "/crates"),
+    );
+    let run = ran(&mut command);
+    let report = std::fs::read(&output).unwrap_or_else(|error| panic!("{error}: {}", run.stderr));
+    let report: serde_json::Value = serde_json::from_slice(&report).unwrap();
+    for race in report["races"].as_array().unwrap() {
+        let functions: Vec<&str> = race["accesses"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(innermost_of_program)
+            .collect();
+        assert!(
+            KNOWN.iter().any(|known| known
+                .iter()
+                .zip(&functions)
+                .all(|(known, function)| function.starts_with(known))),
+            "{race:#}"
+        );
+    }
+    assert_eq!(
+        run.stdout.matches("test result: ok").count(),
+        14,
+        "{}{}",
+        run.stdout,
+        run.stderr
+    );
+}
+
+/// The innermost function of an access that is not std's.
+fn innermost_of_program(access: &serde_json::Value) -> &str {
+    let mut frames = access["frames"].as_array().unwrap().iter();
+    let own = frames
+        .find(|frame| frame["role"].is_null())
+        .expect("a frame of the program's");
+    own["function"].as_str().expect("a function with a name")
 }

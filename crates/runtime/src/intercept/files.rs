@@ -8,19 +8,19 @@
 //! have functions of its own with them.)
 
 use super::define::{interpose, redirect};
-use super::event;
 use super::memory_functions::{read as check_read, write as check_write};
+use super::{event, poll};
 use crate::sync;
 use core::ffi::{c_int, c_void};
 use libc::{FILE, iovec, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
 
 /// Above all addresses of the program.
-const KEYS: usize = 1 << 62;
+pub(super) const KEYS: usize = 1 << 62;
 const SOCKETS: usize = KEYS | 1;
 const EVENTS: usize = KEYS | 2;
 
 /// Where users of the file meet, if it passes bytes from one to another.
-fn key(descriptor: c_int) -> Option<usize> {
+pub(super) fn key(descriptor: c_int) -> Option<usize> {
     // SAFETY: the kernel fills in the status, or fails.
     let status = unsafe {
         let mut status: libc::stat = core::mem::zeroed();
@@ -123,6 +123,7 @@ interpose! {
 
     fn close[_, real](descriptor: c_int) -> c_int {
         sends(descriptor);
+        poll::closes(descriptor);
         // SAFETY: as above.
         unsafe { real(descriptor) }
     }

@@ -1,7 +1,7 @@
 //! `fork`: no lock of the runtime may be held by another thread at that moment, because the child has a copy of the lock
 //! but not of the thread.
 
-use super::{barrier, cxx, exception, threads};
+use super::{barrier, cxx, exception, poll, threads};
 use crate::thread;
 use core::cell::Cell;
 
@@ -18,6 +18,7 @@ unsafe extern "C" fn before() {
         barrier::hold();
         cxx::hold();
         exception::hold();
+        poll::hold();
         crate::fork::before();
     }
 }
@@ -38,6 +39,7 @@ unsafe extern "C" fn child() {
 }
 
 fn let_go() {
+    poll::let_go();
     exception::let_go();
     cxx::let_go();
     barrier::let_go();

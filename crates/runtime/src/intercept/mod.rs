@@ -6,7 +6,7 @@
 //! | [`mod@define`] | the one way to replace a function |
 //! | `threads`, `c11` | create, join, detach, names; the same of `<threads.h>` |
 //! | `mutex`, `rwlock`, `cond`, `barrier`, `semaphore`, `once`, `stdio` | locks and the like |
-//! | `files` | bytes through pipes, sockets and the like |
+//! | `files`, `poll` | bytes through pipes, sockets and the like; waiting for them |
 //! | `guard`, `exception`, `cxx` | what libstdc++ does out of our sight: static locals, exceptions, futures |
 //! | `alloc`, `bootstrap`, `map` | memory |
 //! | `memory_functions`, `strings`, `wide`, `delete`, `libatomic` | called by instrumented code only: their accesses are checked |
@@ -38,6 +38,7 @@ mod map;
 mod memory_functions;
 mod mutex;
 mod once;
+mod poll;
 mod rwlock;
 mod semaphore;
 mod signals;
