@@ -20,6 +20,12 @@ impl VectorClock {
         self.times.get(slot.index()).copied().unwrap_or(0)
     }
 
+    /// The known times, by slot.
+    #[inline]
+    pub fn times(&self) -> &[u64] {
+        &self.times
+    }
+
     /// Sets the time of a slot.
     #[inline]
     pub fn set(&mut self, slot: Slot, time: u64) {

@@ -96,6 +96,11 @@ impl HbThread {
         self.known.get(slot)
     }
 
+    /// The known times of all slots that it has heard of, in their order.
+    pub fn times(&self) -> &[u64] {
+        self.known.times()
+    }
+
     /// Whether what happened at `epoch` happens before what this thread does now.
     #[inline]
     pub fn knows(&self, epoch: Epoch) -> bool {

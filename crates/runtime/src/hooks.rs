@@ -47,10 +47,10 @@ fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, context: u6
 
 /// A stub that preserves registers and passes the return address in `$pc`, the register behind the last argument.
 macro_rules! preserving {
-    ($($name:ident = $pc:literal, $body:expr;)*) => { $(
-        #[unsafe(no_mangle)]
+    ($($(#[$export:meta])? $name:ident = $pc:literal, $body:expr;)*) => { $(
+        $(#[$export])?
         #[unsafe(naked)]
-        unsafe extern "C" fn $name() {
+        pub(crate) unsafe extern "C" fn $name() {
             naked_asm!(
                 ".cfi_startproc",
                 "push rax", ".cfi_adjust_cfa_offset 8",
@@ -78,36 +78,32 @@ macro_rules! preserving {
                 body = sym $body,
             )
         }
-
-        const _: () = assert!(is_hook(stringify!($name)));
     )* };
 }
 
 preserving! {
+    #[unsafe(no_mangle)]
     __deadheat_read1 = "rdx", access::<false, 1>;
+    #[unsafe(no_mangle)]
     __deadheat_read2 = "rdx", access::<false, 2>;
+    #[unsafe(no_mangle)]
     __deadheat_read4 = "rdx", access::<false, 4>;
-    __deadheat_read8 = "rdx", access::<false, 8>;
+    read8_in_any_case = "rdx", access::<false, 8>;
+    #[unsafe(no_mangle)]
     __deadheat_read16 = "rdx", access::<false, 16>;
+    #[unsafe(no_mangle)]
     __deadheat_write1 = "rdx", access::<true, 1>;
+    #[unsafe(no_mangle)]
     __deadheat_write2 = "rdx", access::<true, 2>;
+    #[unsafe(no_mangle)]
     __deadheat_write4 = "rdx", access::<true, 4>;
-    __deadheat_write8 = "rdx", access::<true, 8>;
+    write8_in_any_case = "rdx", access::<true, 8>;
+    #[unsafe(no_mangle)]
     __deadheat_write16 = "rdx", access::<true, 16>;
+    #[unsafe(no_mangle)]
     __deadheat_read_range = "rcx", any::<false>;
+    #[unsafe(no_mangle)]
     __deadheat_write_range = "rcx", any::<true>;
-}
-
-/// Whether the contract knows the name.
-const fn is_hook(name: &str) -> bool {
-    let mut i = 0;
-    while i < names::READ.len() {
-        if same(name, names::READ[i].1) || same(name, names::WRITE[i].1) {
-            return true;
-        }
-        i += 1;
-    }
-    same(name, names::READ_RANGE) || same(name, names::WRITE_RANGE)
 }
 
 const fn same(a: &str, b: &str) -> bool {

@@ -27,6 +27,7 @@ pub mod memory;
 pub mod modules;
 pub mod options;
 pub mod places;
+pub mod quick;
 pub mod races;
 pub mod readers;
 pub mod registry;

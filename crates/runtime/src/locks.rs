@@ -7,7 +7,7 @@ use crate::intern::mix;
 use crate::loss::{self, Loss};
 use crate::places::Place;
 use crate::spin::Spin;
-use crate::thread::Thread;
+use crate::thread::{Thread, UNKNOWN_LOCKS};
 use rustc_hash::FxHashMap;
 
 /// What kind of lock.
@@ -164,11 +164,13 @@ impl Default for Held {
 pub fn took(t: &mut Thread, kind: LockKind, addr: usize, pc: usize) {
     let place = t.place_here(pc);
     t.held.add(Lock { kind, addr, place });
+    t.locks = UNKNOWN_LOCKS;
 }
 
 /// The thread is about to give back the lock at `addr`.
 pub fn gave(t: &mut Thread, addr: usize) {
     t.held.remove(addr);
+    t.locks = UNKNOWN_LOCKS;
 }
 
 /// Takes the lock of the sets, before a `fork`.

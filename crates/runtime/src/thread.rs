@@ -29,6 +29,12 @@ pub struct Thread {
     pub hb: HbThread,
     /// Its present epoch as in a shadow word.
     pub epoch: u64,
+    /// The times of its clock, for [`crate::quick`].
+    pub times: *const u64,
+    /// How many there are.
+    pub times_len: usize,
+    /// The set of locks held as in a cached place, or [`UNKNOWN_LOCKS`].
+    pub locks: u64,
     /// Whether there is no other thread whose accesses could race with its own.
     pub serial: bool,
     /// Whether it has no place in the shadow: its accesses are neither checked nor recorded.
@@ -79,10 +85,19 @@ pub struct Chained {
     pub bytes: u8,
 }
 
-const CACHED: usize = 1024;
+/// Where the locks stand in a cached place.
+const LOCKS_SHIFT: u32 = 48;
 
+/// Like no set of locks and no address.
+pub const UNKNOWN_LOCKS: u64 = !0;
+
+/// How many places a thread has at hand.
+pub const CACHED: usize = 1024;
+
+/// Read in [`crate::quick`], too.
 #[derive(Clone, Copy, Default)]
-struct Cached {
+#[repr(C)]
+pub struct Cached {
     context: u64,
     /// pc, locks and whether it is a free.
     rest: u64,
@@ -109,7 +124,8 @@ struct CachedOutside {
 
 /// Places seen lately by a thread: direct-mapped, so a look-up is a few instructions.
 pub struct Places {
-    one: Box<[Cached; CACHED]>,
+    /// Direct-mapped by a hash of all that makes a place.
+    pub one: Box<[Cached; CACHED]>,
     outside: Box<[CachedOutside; OUTSIDE]>,
     each: Box<[CachedEach; 64]>,
 }
@@ -127,9 +143,9 @@ impl Places {
     /// The id of a place.
     #[inline]
     pub fn find(&mut self, at: At) -> Place {
-        let rest = at.pc as u64 | u64::from(at.locks.0) << 48 | u64::from(at.free) << 63;
+        let rest = at.pc as u64 | u64::from(at.locks.0) << LOCKS_SHIFT | u64::from(at.free) << 63;
         let hash = (at.context ^ rest).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
-        let cached = &mut self.one[(hash >> 54) as usize % CACHED];
+        let cached = &mut self.one[(hash >> (64 - CACHED.trailing_zeros())) as usize % CACHED];
         if cached.context != at.context || cached.rest != rest {
             *cached = Cached {
                 context: at.context,
@@ -199,6 +215,9 @@ impl Thread {
             id,
             hb,
             epoch: 0,
+            times: std::ptr::null(),
+            times_len: 0,
+            locks: 0,
             serial: false,
             blind: !seen,
             fenced: false,
@@ -211,7 +230,7 @@ impl Thread {
             sides: Vec::new(),
             tls: std::ptr::null_mut(),
         };
-        thread.epoch = thread.pack();
+        thread.refresh();
         thread
     }
 
@@ -244,6 +263,8 @@ impl Thread {
     #[inline]
     pub fn refresh(&mut self) {
         self.epoch = self.pack();
+        let times = self.hb.times();
+        (self.times, self.times_len) = (times.as_ptr(), times.len());
         if self.checks() && !self.tls.is_null() {
             // SAFETY: the thread's own variable.
             unsafe { (&raw mut (*self.tls).epoch).write_volatile(self.epoch) };
@@ -276,6 +297,7 @@ impl Thread {
     #[inline]
     pub fn place(&mut self, context: u64, pc: usize, free: bool) -> Place {
         let locks = self.held.set();
+        self.locks = u64::from(locks.0) << LOCKS_SHIFT;
         self.places.find(At {
             context,
             pc,
@@ -584,6 +606,7 @@ pub fn join(thread: &mut Thread, child: ThreadRef) {
         State::Alive(_) | State::Gone => false,
     };
     if joined {
+        thread.refresh();
         registry.outstanding -= 1;
         if registry.outstanding == 0 {
             thread.enter_serial();

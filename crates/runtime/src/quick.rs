@@ -1,0 +1,232 @@
+//! The commonest case in which the inline test fails, answered without the rest: an aligned access to eight bytes where
+//! all accesses on record are in the cell and happen before it (those of its own epoch do), and whose place was seen
+//! lately. Everything else is for [`crate::checks`].
+//!
+//! What is done is what [`crate::cell::step`] does in that case (the tests in `exact` see to it that both agree), in
+//! assembly: half of the time goes to one locked instruction, which waits for all stores before it, so each register that
+//! need not be saved counts twice.
+
+use crate::hooks::{read8_in_any_case, write8_in_any_case};
+use crate::thread::{self, Thread};
+use deadheat_abi::shadow::{PLACE_BITS, PLACE_SHIFT, SIDE, SLOT_SHIFT, TIME_BITS, TIME_SHIFT};
+use deadheat_abi::tls::{CONTEXT_FACTOR, Tls};
+use std::mem::offset_of;
+
+/// The registers that are saved, in this order; the return address stands behind them.
+macro_rules! save {
+    () => {
+        "push rax
+        .cfi_adjust_cfa_offset 8
+        push rcx
+        .cfi_adjust_cfa_offset 8
+        push rdx
+        .cfi_adjust_cfa_offset 8
+        push rbx
+        .cfi_adjust_cfa_offset 8
+        push r8
+        .cfi_adjust_cfa_offset 8
+        push r9
+        .cfi_adjust_cfa_offset 8
+        push r10
+        .cfi_adjust_cfa_offset 8"
+    };
+}
+
+macro_rules! restore {
+    () => {
+        ".cfi_remember_state
+        pop r10
+        .cfi_adjust_cfa_offset -8
+        pop r9
+        .cfi_adjust_cfa_offset -8
+        pop r8
+        .cfi_adjust_cfa_offset -8
+        pop rbx
+        .cfi_adjust_cfa_offset -8
+        pop rdx
+        .cfi_adjust_cfa_offset -8
+        pop rcx
+        .cfi_adjust_cfa_offset -8
+        pop rax
+        .cfi_adjust_cfa_offset -8"
+    };
+}
+
+/// Whether the time of the word in `$word` is known to the thread whose record is in r8; if not, on to label 2. Changes rcx,
+/// rbx and r10.
+macro_rules! known {
+    ($word:literal) => {
+        concat!(
+            "mov rcx, ",
+            $word,
+            "
+            shr rcx, {slot_shift}
+            cmp rcx, [r8 + {len}]
+            jae 2f
+            mov r10, [r8 + {times}]
+            mov rbx, ",
+            $word,
+            "
+            shr rbx, {time_shift}
+            and ebx, {time_mask}
+            cmp [r10 + 8 * rcx], rbx
+            jb 2f"
+        )
+    };
+}
+
+/// Where the new first word is: a read leaves it as it was.
+macro_rules! low {
+    (read) => {
+        "rax"
+    };
+    (write) => {
+        "rcx"
+    };
+}
+
+/// The body of a function that is called with the address in rdi and the context value in rsi and changes r11 only. `$pc` is
+/// where the return address stands. Ends with `$done` or, if this is another case and nothing
+/// was done, with `$not`.
+macro_rules! quick {
+    ($kind:ident, $pc:literal, $done:literal, $not:literal $(, $operand:ident = $($value:tt)*)?) => {
+        std::arch::naked_asm!(
+            ".cfi_startproc",
+            save!(),
+            "mov r9, [rip + __deadheat_tls@GOTTPOFF]",
+            "add r9, fs:[0]",
+            // Not inside the runtime, and to be checked.
+            "cmp dword ptr [r9 + {inside}], 0",
+            "jne 3f",
+            "cmp qword ptr [r9 + {epoch}], 0",
+            "je 3f",
+            "mov dword ptr [r9 + {inside}], 1",
+            // The cell: its address in r11, its words in rax and rdx.
+            "mov r11, rdi",
+            "and r11, [r9 + {mask}]",
+            "mov rcx, [r9 + {base}]",
+            "lea r11, [rcx + 2 * r11]",
+            "mov rdx, [r11 + 8]",
+            "mov rax, [r11]",
+            // Not a state elsewhere, not several readers.
+            "mov rcx, rax",
+            "shr rcx, {slot_shift}",
+            "cmp ecx, {side}",
+            "je 2f",
+            "test edx, {readers}",
+            "jne 2f",
+            "mov r8, [r9 + {thread}]",
+            known!("rax"),
+            "cmp rax, rdx",
+            "je 1f",
+            known!("rdx"),
+            // The place, in rcx.
+            "1:",
+            "mov rcx, [r8 + {locks}]",
+            concat!("or rcx, ", $pc),
+            "mov r10, rcx",
+            "xor r10, rsi",
+            "imul r10, [rip + 4f]",
+            "shr r10, {hash_shift}",
+            "lea r10, [r10 + 2 * r10]",
+            "shl r10, 3",
+            "add r10, [r8 + {places}]",
+            "cmp [r10], rsi",
+            "jne 2f",
+            "cmp [r10 + 8], rcx",
+            "jne 2f",
+            "mov ecx, [r10 + 16]",
+            "shl rcx, {place_shift}",
+            // The new words: all bytes were touched.
+            "or rcx, [r9 + {epoch}]",
+            concat!("mov rbx, ", low!($kind)),
+            "lock cmpxchg16b [r11]",
+            "jne 2f",
+            "mov dword ptr [r9 + {inside}], 0",
+            restore!(),
+            $done,
+            ".cfi_restore_state",
+            "2:",
+            "mov dword ptr [r9 + {inside}], 0",
+            "3:",
+            restore!(),
+            $not,
+            ".cfi_endproc",
+            ".p2align 3",
+            "4:",
+            ".quad {factor}",
+            inside = const offset_of!(Tls, inside),
+            epoch = const offset_of!(Tls, epoch),
+            mask = const offset_of!(Tls, mask),
+            base = const offset_of!(Tls, base),
+            thread = const offset_of!(Tls, thread),
+            times = const offset_of!(Thread, times),
+            len = const offset_of!(Thread, times_len),
+            locks = const offset_of!(Thread, locks),
+            places = const offset_of!(Thread, places.one),
+            hash_shift = const 64 - thread::CACHED.trailing_zeros(),
+            factor = const CONTEXT_FACTOR,
+            side = const SIDE,
+            readers = const 1u32 << (PLACE_SHIFT + PLACE_BITS - 1),
+            slot_shift = const SLOT_SHIFT,
+            time_shift = const TIME_SHIFT,
+            time_mask = const (1u32 << TIME_BITS) - 1,
+            place_shift = const PLACE_SHIFT,
+            $($operand = $($value)*)?
+        )
+    };
+}
+
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+unsafe extern "C" fn __deadheat_read8() {
+    quick!(read, "[rsp + 56]", "ret", "jmp {other}", other = sym read8_in_any_case)
+}
+
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+unsafe extern "C" fn __deadheat_write8() {
+    quick!(write, "[rsp + 56]", "ret", "jmp {other}", other = sym write8_in_any_case)
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+    use crate::cell::Cell;
+
+    #[unsafe(naked)]
+    unsafe extern "C" fn read(addr: usize, context: u64, pc: usize) -> bool {
+        quick!(read, "[rsp + 32]", "mov eax, 1\nret", "xor eax, eax\nret")
+    }
+
+    #[unsafe(naked)]
+    unsafe extern "C" fn write(addr: usize, context: u64, pc: usize) -> bool {
+        quick!(write, "[rsp + 32]", "mov eax, 1\nret", "xor eax, eax\nret")
+    }
+
+    /// What the hooks do first, with any cell and place. Whether it was done.
+    pub fn access<const WRITE: bool>(t: &mut Thread, cell: &Cell, context: u64, pc: usize) -> bool {
+        t.refresh();
+        let tls = crate::tls::get();
+        // SAFETY: the thread's own variable, put back as it was; the cell stands for all addresses.
+        unsafe {
+            let before = tls.read();
+            *tls = Tls {
+                epoch: t.epoch,
+                mask: 0,
+                base: std::ptr::from_ref(cell).expose_provenance() as u64,
+                context: 0,
+                thread: std::ptr::from_mut(t).expose_provenance() as u64,
+                inside: 0,
+            };
+            let done = if WRITE {
+                write(8, context, pc)
+            } else {
+                read(8, context, pc)
+            };
+            assert_eq!((*tls).inside, 0);
+            *tls = before;
+            done
+        }
+    }
+}
