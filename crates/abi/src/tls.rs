@@ -7,13 +7,22 @@
 //! calls computes `value = (tls.context ^ return address) * CONTEXT_FACTOR` (wrapping), and, if it has calls, stores it to
 //! `tls.context`; before it returns it puts back what it found. At a landing pad, and after a call that may return twice,
 //! it stores its value again, so unwinding and `longjmp` need no more. Equal values mean equal stacks (but for a chance of
-//! one in 2⁶⁴); the runtime walks the stack when it sees a new one, and only then.
+//! one in 2⁶³); the runtime walks the stack when it sees a new one, and only then.
+//!
+//! **Recursion** would make a value for each way through it. So a function that calls itself sets [`RECURSION`] in
+//! `tls.context` for the time of that call, and one that finds the bit set takes the value as it is, without the bit, for
+//! its own: stacks are equal but for how often, and from which of its lines, a function has called itself.
 
 /// The symbol.
 pub const NAME: &str = "__deadheat_tls";
 
-/// Odd, with bits all over: the multiplication can be undone, so no context is lost by it.
-pub const CONTEXT_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+/// Bits all over. Even, so that [`RECURSION`] is 0 in every value; but for that bit, no context is lost by the multiplication.
+pub const CONTEXT_FACTOR: u64 = 0x9e37_79b9_7f4a_7c15 << 1;
+
+/// In the caller's context value: it is the same function.
+pub const RECURSION: u64 = 1;
+
+const _: () = assert!(CONTEXT_FACTOR & RECURSION == 0 && CONTEXT_FACTOR >> 1 & 1 == 1);
 
 /// The variable.
 #[repr(C, align(64))]

@@ -219,6 +219,8 @@ unsafe extern "C" fn search_frame(frame: *mut c_void, search: *mut c_void) -> i3
 struct Walk {
     pc: usize,
     found: bool,
+    /// Where the function of the frame before begins.
+    function: usize,
     limit: usize,
     len: usize,
     frames: [usize; DEPTH],
@@ -230,6 +232,7 @@ unsafe extern "C" {
         with: *mut c_void,
     ) -> i32;
     fn _Unwind_GetIP(frame: *mut c_void) -> usize;
+    fn _Unwind_GetRegionStart(frame: *mut c_void) -> usize;
     fn _Unwind_GetCFA(frame: *mut c_void) -> usize;
 }
 
@@ -239,8 +242,15 @@ const END_OF_STACK: i32 = 5;
 unsafe extern "C" fn frame(frame: *mut c_void, walk: *mut c_void) -> i32 {
     // SAFETY: `walk` is what `walk` below passed, `frame` what the unwinder did.
     let (walk, ip) = unsafe { (&mut *walk.cast::<Walk>(), _Unwind_GetIP(frame)) };
+    // SAFETY: as above.
+    let function = unsafe { _Unwind_GetRegionStart(frame) };
+    let before = std::mem::replace(&mut walk.function, function);
     if !walk.found {
         walk.found = ip == walk.pc;
+        return NO_REASON;
+    }
+    // How often a function has called itself is not in its context value.
+    if function == before && function != 0 {
         return NO_REASON;
     }
     if ip == 0 || walk.len == walk.limit {
@@ -256,6 +266,7 @@ fn walk(pc: usize, limit: usize) -> Stack {
     let mut walk = Walk {
         pc,
         found: false,
+        function: 0,
         limit,
         len: 0,
         frames: [0; DEPTH],

@@ -67,7 +67,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
         let mut plan = Plan::default();
         self.places.enter_function();
         for &block in &blocks {
-            self.plan_block(block, &mut plan);
+            self.plan_block(function, block, &mut plan);
         }
         plan.plain.reverse();
         let checks = !plan.plain.is_empty() || !plan.atomic.is_empty();
@@ -108,7 +108,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
     }
 
     /// What a block needs. Walks backwards, for the sake of reads before writes.
-    fn plan_block(&mut self, block: Block<'m>, plan: &mut Plan<'m>) {
+    fn plan_block(&mut self, function: Value<'m>, block: Block<'m>, plan: &mut Plan<'m>) {
         let instructions: Vec<_> = block.instructions().collect();
         self.places.enter_block(&instructions);
         let replaced = instructions.iter().any(|instruction| instruction.is_musttail());
@@ -166,19 +166,22 @@ impl<'m, 'u> Inserter<'m, 'u> {
             if at.is_call() && at.callee().intrinsic().is_none() {
                 written.clear();
                 if !at.callee().is_assembly() {
-                    self.plan_call(at, &mut plan.calls);
+                    self.plan_call(function, at, &mut plan.calls);
                 }
             }
         }
     }
 
-    fn plan_call(&self, call: Value<'m>, calls: &mut Calls<'m>) {
+    fn plan_call(&self, function: Value<'m>, call: Value<'m>, calls: &mut Calls<'m>) {
         if call.is_musttail() {
             calls.replacing.push(call);
         } else if call.call_attribute(At::Function, self.kinds.noreturn).is_some() {
             calls.ending.push(call);
         } else {
             calls.returning.push(call);
+            if call.callee() == function {
+                calls.recursive.push(call);
+            }
             if call
                 .call_attribute(At::Function, self.kinds.returns_twice)
                 .is_some()

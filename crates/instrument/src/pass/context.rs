@@ -25,6 +25,8 @@ pub struct Calls<'m> {
     pub ending: Vec<Value<'m>>,
     /// Calls that take the place of the function on the stack. The callee sees the context of our caller.
     pub replacing: Vec<Value<'m>>,
+    /// Those of the calls that come back whose callee is the function itself.
+    pub recursive: Vec<Value<'m>>,
     /// Calls that may come back twice.
     pub twice: Vec<Value<'m>>,
     /// Where unwinding arrives.
@@ -86,8 +88,22 @@ pub fn keep<'m>(ir: Ir<'m>, builder: &Builder<'m>, thread: Value<'m>, keeping: K
         }
         Keeping::Stored => {
             let caller = found(builder, thread);
-            let own = mix(ir, builder, caller);
+            let mut own = mix(ir, builder, caller);
+            if !calls.recursive.is_empty() {
+                let mark = ir.number(tls::RECURSION);
+                let marked = builder.below(ir.number(0), builder.and(caller, mark));
+                own = builder.select(marked, builder.xor(caller, mark), own);
+            }
             store(builder, thread, own);
+            for &call in &calls.recursive {
+                builder.before(call);
+                store(builder, thread, builder.xor(own, ir.number(tls::RECURSION)));
+                match call.normal_destination() {
+                    Some(block) => builder.before(block.first_real()),
+                    None => builder.after(call),
+                }
+                store(builder, thread, own);
+            }
             for &call in &calls.replacing {
                 builder.before(call);
                 store(builder, thread, caller);

@@ -157,6 +157,13 @@ impl<'m> Block<'m> {
             Some(this)
         })
     }
+
+    /// Its first instruction that is no phi.
+    pub fn first_real(self) -> Value<'m> {
+        self.instructions()
+            .find(|at| at.opcode() != Some(Opcode::LLVMPHI))
+            .expect("a block ends with an instruction that is no phi")
+    }
 }
 
 impl<'m> Value<'m> {
@@ -342,6 +349,14 @@ impl<'m> Value<'m> {
     pub fn callee(self) -> Value<'m> {
         assert!(self.is_call());
         Value::some(llvm!(LLVMGetCalledValue(self.0)))
+    }
+
+    /// Where a call that may unwind goes on if it does not.
+    pub fn normal_destination(self) -> Option<Block<'m>> {
+        if self.opcode() != Some(Opcode::LLVMInvoke) {
+            return None;
+        }
+        Block::new(llvm!(LLVMGetNormalDest(self.0)))
     }
 
     /// The type a call calls it by.

@@ -1,6 +1,6 @@
 // A runtime that checks nothing and tells everything: every hook prints a line, if its address is in `mem`, the memory
 // that a test program plays with. It also compares each context with the stack as the unwinder sees it: equal contexts
-// must mean equal stacks, and the other way round.
+// must mean equal stacks, and the other way round. (A function that has called itself counts once.)
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,13 +28,16 @@ static int known;
 
 struct walk {
     int skipped, depth;
+    uintptr_t function;
     uintptr_t frames[DEPTH];
 };
 
 static _Unwind_Reason_Code step(struct _Unwind_Context *frame, void *data) {
     struct walk *walk = data;
+    uintptr_t before = walk->function;
+    walk->function = _Unwind_GetRegionStart(frame);
     // Ours, the hook, and the function itself: what counts is where the function was called from.
-    if (walk->skipped++ < 3) return _URC_NO_REASON;
+    if (walk->skipped++ < 3 || walk->function == before) return _URC_NO_REASON;
     if (walk->depth < DEPTH) walk->frames[walk->depth++] = _Unwind_GetIP(frame);
     return _URC_NO_REASON;
 }
