@@ -190,7 +190,7 @@ unsafe extern "C" fn __deadheat_write8() {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::cell::Cell;
 
