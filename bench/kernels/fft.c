@@ -95,7 +95,7 @@ static void *body(void *argument) {
 }
 
 int main(int count, char **words) {
-    side = 1L << arguments(count, words, 9);
+    side = 1L << arguments(count, words, 10);
     long points = side * side;
     data = malloc(sizeof *data * (size_t)points);
     other = malloc(sizeof *other * (size_t)points);

@@ -90,7 +90,7 @@ static void *body(void *argument) {
 }
 
 int main(int count, char **words) {
-    n = arguments(count, words, 768);
+    n = arguments(count, words, 1152);
     matrix = malloc(sizeof *matrix * (size_t)(n * n));
     double *right = calloc((size_t)n, sizeof *right);
     uint64_t state = 1;
