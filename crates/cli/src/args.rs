@@ -53,10 +53,24 @@ pub enum Command {
     #[command(subcommand)]
     Trace(Trace),
     Cargo(Box<CargoArgs>),
+    /// Compile and link C as clang does, for races to be found: CC="deadheat cc"
+    #[command(disable_help_flag = true)]
+    Cc(Compiler),
+    /// Compile and link C++ as clang does: CXX="deadheat c++"
+    #[command(name = "c++", disable_help_flag = true)]
+    Cxx(Compiler),
     Report(ReportFile),
     /// Report what a running program says on stdin; programs start this by themselves
     #[command(name = "__report", hide = true)]
     Reporter,
+}
+
+/// Arguments for clang.
+#[derive(Debug, Args)]
+pub struct Compiler {
+    /// Options and files as for clang
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "ARGS")]
+    pub arguments: Vec<std::ffi::OsString>,
 }
 
 /// Build a program, run it, report its data races

@@ -17,9 +17,9 @@ mod traces;
 
 use args::{Cli, Command};
 use clap::Parser;
-use native::{cargo, check, reporter, shim};
+use native::{cargo, cc, check, reporter, shim};
 use std::process::ExitCode;
-use term::{Term, say};
+use term::{Color, Term, say};
 
 /// Exit status for a wrong command line or input that cannot be read.
 const USAGE: u8 = 2;
@@ -27,6 +27,9 @@ const USAGE: u8 = 2;
 fn main() -> ExitCode {
     if let Some(face) = shim::face(std::env::args_os().next().as_ref()) {
         return shim::run(face, std::env::args_os().skip(1).collect());
+    }
+    if let Some((language, arguments)) = shim::compiler(std::env::args_os()) {
+        return ended(cc::run(language, arguments), Term::new(Color::Auto));
     }
     let cli = Cli::parse();
     let term = Term::new(cli.color);
@@ -37,7 +40,13 @@ fn main() -> ExitCode {
         Command::Reporter => reporter::run(),
         Command::Analyze(args) => analyze::run(args, term),
         Command::Trace(command) => traces::run(command, term).map(|()| ExitCode::SUCCESS),
+        // Taken care of above: their options are clang's.
+        Command::Cc(_) | Command::Cxx(_) => Ok(ExitCode::from(USAGE)),
     };
+    ended(result, term)
+}
+
+fn ended(result: anyhow::Result<ExitCode>, term: Term) -> ExitCode {
     match result {
         Ok(status) => status,
         // Whoever read our output has seen enough.

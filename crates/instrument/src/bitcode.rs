@@ -8,6 +8,12 @@ const RAW: &[u8] = b"BC\xc0\xde";
 /// Or with this, in a wrapper that LLVM's reader takes off.
 const WRAPPED: &[u8] = b"\xde\xc0\x17\x0b";
 
+/// The section for bitcode in an object.
+const SECTION: &[u8] = b".llvmbc";
+/// The same under a name that nobody else knows. Tools with a plugin for LLVM's own name (`ar`, `nm`, `ld`) complain of
+/// bitcode that is newer than their plugin.
+const HIDDEN: &[u8] = b".dhbc00";
+
 /// A module of LLVM bitcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bitcode<'a> {
@@ -35,7 +41,7 @@ pub fn find(data: &[u8]) -> Option<Bitcode<'_>> {
             origin: Origin::File,
         });
     }
-    let bytes = section(data, b".llvmbc")?;
+    let bytes = [SECTION, HIDDEN].iter().find_map(|name| section(data, name))?;
     // The section may be there only as a marker.
     if !(bytes.starts_with(RAW) || bytes.starts_with(WRAPPED)) {
         return None;
@@ -46,6 +52,21 @@ pub fn find(data: &[u8]) -> Option<Bitcode<'_>> {
         origin: Origin::Section(level),
     })
 }
+
+/// Where in an object the name of its section for bitcode stands, and what to put there so that only [`find`] knows it.
+pub fn name_to_hide(data: &[u8]) -> Option<(u64, &'static [u8])> {
+    let header = elf::FileHeader64::<Endianness>::parse(data).ok()?;
+    let endian = header.endian().ok()?;
+    let sections = header.sections(endian, data).ok()?;
+    let (_, bitcode) = sections.section_by_name(endian, SECTION)?;
+    let names = sections
+        .section(object::SectionIndex(header.shstrndx(endian, data).ok()? as usize))
+        .ok()?;
+    let at = names.sh_offset(endian) + u64::from(bitcode.sh_name(endian));
+    Some((at, HIDDEN))
+}
+
+const _: () = assert!(SECTION.len() == HIDDEN.len());
 
 /// Contents of a section of a relocatable ELF object.
 fn section<'a>(data: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {

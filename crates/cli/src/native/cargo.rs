@@ -11,7 +11,7 @@ use super::home::Home;
 use super::listen::{conclude, render, write};
 use super::rustflags::Flags;
 use super::settings::Settings;
-use super::{collect, run};
+use super::{collect, compilers, run};
 use crate::args::{CargoArgs, ReportFormat};
 use crate::files::Output;
 use crate::term::{Color, Term};
@@ -85,6 +85,7 @@ pub fn run(args: &CargoArgs, color: Color) -> Result<ExitCode> {
     let home = Home::open()?;
     Flags::of_user(&host)?.apply(&mut command, &host, &home);
     command.args(rest);
+    command.envs(compilers_for_build_scripts(&host, &home));
     command.env(options::VARIABLE, for_programs(&settings, logs.path())?);
     let end = run::attended(&mut command)?;
     if !runs {
@@ -177,6 +178,30 @@ fn target_directory(given: &Given) -> Result<PathBuf> {
     let directory = metadata["target_directory"].as_str();
     let directory = directory.context("cargo does not say where it builds")?;
     Ok(Path::new(directory).join("deadheat"))
+}
+
+/// Compilers of C and C++ for build scripts, by the variables that the crate `cc` and its like ask for: unless the user has
+/// said which to use, or there is no clang. Their objects are of use to build scripts that are not instrumented, too.
+fn compilers_for_build_scripts(target: &str, home: &Home) -> Vec<(String, PathBuf)> {
+    let underscored = target.replace('-', "_");
+    let given = |kind: &str| {
+        let names = [
+            format!("{kind}_{target}"),
+            format!("{kind}_{underscored}"),
+            format!("HOST_{kind}"),
+            kind.to_owned(),
+        ];
+        names.iter().any(|name| std::env::var_os(name).is_some())
+    };
+    if compilers::find_clang().is_err() {
+        return Vec::new();
+    }
+    ["CC", "CXX"]
+        .into_iter()
+        .zip(home.compilers())
+        .filter(|(kind, _)| !given(kind))
+        .map(|(kind, path)| (format!("{kind}_{underscored}"), path))
+        .collect()
 }
 
 /// `DEADHEAT_OPTIONS` for the programs that cargo runs. They show what they find as text; what else is asked for is made

@@ -111,10 +111,15 @@ fn clang(language: Language, source: &Path, flags: &[String], home: &Home) -> Re
     if is_optimised(&flags) {
         command.args(["-Xclang", "-disable-llvm-passes"]);
     }
-    let mut linker = OsString::from("--ld-path=");
-    linker.push(home.linker_face());
-    command.arg(linker);
+    command.arg(ld_path(home));
     Ok(command)
+}
+
+/// Tells clang which linker to use.
+pub fn ld_path(home: &Home) -> OsString {
+    let mut flag = OsString::from("--ld-path=");
+    flag.push(home.linker_face());
+    flag
 }
 
 /// Whether the last level asked for is above 0.
@@ -124,7 +129,7 @@ fn is_optimised(flags: &[OsString]) -> bool {
 }
 
 /// The newest clang whose bitcode can be read.
-fn find_clang() -> Result<OsString> {
+pub fn find_clang() -> Result<OsString> {
     if let Some(named) = std::env::var_os("DEADHEAT_CLANG").filter(|value| !value.is_empty()) {
         return match version(&named) {
             Some(version) if version <= NEWEST => Ok(named),

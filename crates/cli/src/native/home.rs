@@ -22,6 +22,13 @@ pub const COMPILER_FACE: &str = "deadheat-link";
 /// See [`REPORTER`].
 pub const LINKER_FACE: &str = "deadheat-ld";
 
+/// As a compiler of C, of C++.
+pub const CC: &str = "deadheat-cc";
+/// See [`CC`].
+pub const CXX: &str = "deadheat-c++";
+
+const NAMES: [&str; 5] = [REPORTER, COMPILER_FACE, LINKER_FACE, CC, CXX];
+
 /// The directory for what can be made again: `DEADHEAT_CACHE`, or `deadheat` in the user's cache directory.
 pub fn cache() -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
@@ -63,6 +70,11 @@ impl Home {
         self.directory.join(COMPILER_FACE)
     }
 
+    /// For `CC=` and `CXX=`.
+    pub fn compilers(&self) -> [PathBuf; 2] {
+        [CC, CXX].map(|name| self.directory.join(name))
+    }
+
     /// For `clang --ld-path=`.
     pub fn linker_face(&self) -> PathBuf {
         self.directory.join(LINKER_FACE)
@@ -93,7 +105,7 @@ fn unpack(root: &Path, command: &Path) -> io::Result<PathBuf> {
         new.write_all(RUNTIME)?;
         new.persist(&file)?;
     }
-    for name in [REPORTER, COMPILER_FACE, LINKER_FACE] {
+    for name in NAMES {
         point(&directory.join(name), command)?;
     }
     Ok(directory)
@@ -135,7 +147,7 @@ mod tests {
         let paths = ["/usr/bin/true", "/usr/bin/false"].map(Path::new);
         let directories = paths.map(|path| unpack(root.path(), path).unwrap());
         for (directory, path) in directories.iter().zip(paths) {
-            for name in [REPORTER, COMPILER_FACE, LINKER_FACE] {
+            for name in NAMES {
                 assert_eq!(fs::read_link(directory.join(name)).unwrap(), path);
             }
         }

@@ -6,9 +6,10 @@
 //! ```
 
 pub mod cargo;
+pub mod cc;
 pub mod check;
 mod collect;
-mod compilers;
+pub mod compilers;
 pub mod home;
 mod listen;
 pub mod reporter;

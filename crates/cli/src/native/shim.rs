@@ -1,5 +1,6 @@
 //! This command under another name: compilers call it as their linker.
 
+use super::compilers::Language;
 use super::home::{self, Home};
 use crate::term::{Color, Term, say};
 use anyhow::{Context, Result};
@@ -18,6 +19,24 @@ pub fn face(name: Option<&OsString>) -> Option<Face> {
         home::LINKER_FACE => Some(Face::Linker),
         _ => None,
     }
+}
+
+/// The compiler that the caller wants, and the arguments for it: `deadheat cc …`, or a link to this command with a name
+/// like a compiler's.
+pub fn compiler(arguments: impl IntoIterator<Item = OsString>) -> Option<(Language, Vec<OsString>)> {
+    let mut arguments = arguments.into_iter().peekable();
+    let name = arguments.next()?;
+    let name = Path::new(&name).file_name()?.to_str()?;
+    let language = match name {
+        home::CC => Language::C,
+        home::CXX => Language::Cpp,
+        _ => match arguments.next()?.to_str()? {
+            "cc" => Language::C,
+            "c++" => Language::Cpp,
+            _ => return None,
+        },
+    };
+    Some((language, arguments.collect()))
 }
 
 /// Links.
@@ -71,5 +90,14 @@ mod tests {
         assert_eq!(face("deadheat-ld"), Some(Face::Linker));
         assert_eq!(face("/usr/bin/deadheat"), None);
         assert_eq!(super::face(None), None);
+        let compiler = |words: &str| compiler(words.split(' ').map(OsString::from));
+        let ls = vec![OsString::from("-c"), OsString::from("cc")];
+        assert_eq!(
+            compiler("/bin/deadheat-cc -c cc"),
+            Some((Language::C, ls.clone()))
+        );
+        assert_eq!(compiler("deadheat-c++ -c cc"), Some((Language::Cpp, ls.clone())));
+        assert_eq!(compiler("deadheat c++ -c cc"), Some((Language::Cpp, ls)));
+        assert_eq!(compiler("deadheat check cc"), None);
     }
 }

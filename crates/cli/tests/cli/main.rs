@@ -2,6 +2,7 @@
 
 mod analyze;
 mod cargo;
+mod cc;
 mod harness;
 mod hostile;
 mod native;
