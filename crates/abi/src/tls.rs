@@ -40,6 +40,8 @@ pub struct Tls {
     pub thread: u64,
     /// Above 0 inside the runtime: its own calls into libc are not the program's.
     pub inside: u32,
+    /// How many signals have come while it was inside, and wait until it is not.
+    pub pending: u32,
 }
 
 /// Offset of [`Tls::epoch`].

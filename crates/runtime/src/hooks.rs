@@ -81,7 +81,13 @@ macro_rules! preserving {
     )* };
 }
 
+/// Signals came while the runtime was at work.
+extern "C" fn deliver() {
+    thread::deliver();
+}
+
 preserving! {
+    late_signals = "rdi", deliver;
     #[unsafe(no_mangle)]
     __deadheat_read1 = "rdx", access::<false, 1>;
     #[unsafe(no_mangle)]

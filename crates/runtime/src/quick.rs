@@ -6,7 +6,7 @@
 //! assembly: half of the time goes to one locked instruction, which waits for all stores before it, so each register that
 //! need not be saved counts twice.
 
-use crate::hooks::{read8_in_any_case, write8_in_any_case};
+use crate::hooks::{late_signals, read8_in_any_case, write8_in_any_case};
 use crate::thread::{self, Thread};
 use deadheat_abi::shadow::{PLACE_BITS, PLACE_SHIFT, SIDE, SLOT_SHIFT, TIME_BITS, TIME_SHIFT};
 use deadheat_abi::tls::{CONTEXT_FACTOR, Tls};
@@ -86,10 +86,10 @@ macro_rules! low {
 }
 
 /// The body of a function that is called with the address in rdi and the context value in rsi and changes r11 only. `$pc` is
-/// where the return address stands. Ends with `$done` or, if this is another case and nothing
-/// was done, with `$not`.
+/// where the return address stands. Ends with `$done`, with `$pending` if signals have come in the meantime, or, if this is
+/// another case and nothing was done, with `$not`.
 macro_rules! quick {
-    ($kind:ident, $pc:literal, $done:literal, $not:literal $(, $operand:ident = $($value:tt)*)?) => {
+    ($kind:ident, $pc:literal, $done:literal, $pending:literal, $not:literal $(, $operand:ident = sym $value:path)*) => {
         std::arch::naked_asm!(
             ".cfi_startproc",
             save!(),
@@ -143,8 +143,12 @@ macro_rules! quick {
             "lock cmpxchg16b [r11]",
             "jne 2f",
             "mov dword ptr [r9 + {inside}], 0",
+            "cmp dword ptr [r9 + {pending}], 0",
             restore!(),
+            "jne 5f",
             $done,
+            "5:",
+            $pending,
             ".cfi_restore_state",
             "2:",
             "mov dword ptr [r9 + {inside}], 0",
@@ -156,6 +160,7 @@ macro_rules! quick {
             "4:",
             ".quad {factor}",
             inside = const offset_of!(Tls, inside),
+            pending = const offset_of!(Tls, pending),
             epoch = const offset_of!(Tls, epoch),
             mask = const offset_of!(Tls, mask),
             base = const offset_of!(Tls, base),
@@ -172,7 +177,7 @@ macro_rules! quick {
             time_shift = const TIME_SHIFT,
             time_mask = const (1u32 << TIME_BITS) - 1,
             place_shift = const PLACE_SHIFT,
-            $($operand = $($value)*)?
+            $($operand = sym $value,)*
         )
     };
 }
@@ -180,13 +185,13 @@ macro_rules! quick {
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C" fn __deadheat_read8() {
-    quick!(read, "[rsp + 56]", "ret", "jmp {other}", other = sym read8_in_any_case)
+    quick!(read, "[rsp + 56]", "ret", "jmp {late}", "jmp {other}", late = sym late_signals, other = sym read8_in_any_case)
 }
 
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C" fn __deadheat_write8() {
-    quick!(write, "[rsp + 56]", "ret", "jmp {other}", other = sym write8_in_any_case)
+    quick!(write, "[rsp + 56]", "ret", "jmp {late}", "jmp {other}", late = sym late_signals, other = sym write8_in_any_case)
 }
 
 #[cfg(test)]
@@ -196,12 +201,12 @@ pub(crate) mod tests {
 
     #[unsafe(naked)]
     unsafe extern "C" fn read(addr: usize, context: u64, pc: usize) -> bool {
-        quick!(read, "[rsp + 32]", "mov eax, 1\nret", "xor eax, eax\nret")
+        quick!(read, "[rsp + 32]", "mov eax, 1\nret", "ud2", "xor eax, eax\nret")
     }
 
     #[unsafe(naked)]
     unsafe extern "C" fn write(addr: usize, context: u64, pc: usize) -> bool {
-        quick!(write, "[rsp + 32]", "mov eax, 1\nret", "xor eax, eax\nret")
+        quick!(write, "[rsp + 32]", "mov eax, 1\nret", "ud2", "xor eax, eax\nret")
     }
 
     /// What the hooks do first, with any cell and place. Whether it was done.
@@ -218,6 +223,7 @@ pub(crate) mod tests {
                 context: 0,
                 thread: std::ptr::from_mut(t).expose_provenance() as u64,
                 inside: 0,
+                pending: 0,
             };
             let done = if WRITE {
                 write(8, context, pc)

@@ -1,7 +1,8 @@
 //! The record of a thread.
 //!
-//! A thread touches only its own record, and only while `tls.inside` says that it is inside the runtime: a signal
-//! handler that comes in between finds the door closed and is let through unchecked.
+//! A thread touches only its own record, and only while `tls.inside` says that it is inside the runtime. A signal that
+//! comes in between waits until it is not (`intercept/signals.rs`); where one cannot wait, because the thread itself has
+//! caused it, its handler finds the door closed and is let through unchecked.
 //!
 //! **Serial phases.** While all other threads that ever ran have been joined, whatever the only thread does happens
 //! before all that follows. Then its inline tests pass, and it records nothing. A phase ends with the next fork.
@@ -404,8 +405,61 @@ impl Drop for Inside {
     fn drop(&mut self) {
         compiler_fence(Ordering::SeqCst);
         // SAFETY: the thread's own variable.
-        unsafe { (&raw mut (*self.tls).inside).write_volatile(0) };
+        unsafe { leave(self.tls, 0) };
     }
+}
+
+/// Is inside as deep as before again. What came in the meantime comes now.
+///
+/// # Safety
+/// `tls` is the calling thread's variable.
+#[inline(always)]
+unsafe fn leave(tls: *mut Tls, before: u32) {
+    // SAFETY: as the caller promises. In this order: a signal that finds the door open is not put off.
+    unsafe {
+        (&raw mut (*tls).inside).write_volatile(before);
+        if before == 0 && (&raw const (*tls).pending).read_volatile() != 0 {
+            deliver();
+        }
+    }
+}
+
+/// Has the signals come that were put off.
+#[cold]
+#[inline(never)]
+pub fn deliver() {
+    crate::intercept::deliver_signals();
+}
+
+/// Closes the door until [`open`]: signals wait, and what the thread does is not the program's.
+pub fn close() {
+    // SAFETY: the thread's own variable.
+    unsafe {
+        let inside = &raw mut (*tls::get()).inside;
+        inside.write_volatile(inside.read_volatile() + 1);
+    }
+    compiler_fence(Ordering::SeqCst);
+}
+
+/// Opens it again.
+pub fn open() {
+    compiler_fence(Ordering::SeqCst);
+    // SAFETY: the thread's own variable.
+    unsafe {
+        let tls = tls::get();
+        leave(tls, (*tls).inside.saturating_sub(1));
+    }
+}
+
+/// Opens it after `f`, which is given the thread's record. To be called where [`with`] would have worked before [`close`].
+pub fn reopen(f: impl FnOnce(&mut Thread)) {
+    let tls = tls::get();
+    let inside = Inside {
+        tls,
+        // SAFETY: the thread's own variable.
+        thread: std::ptr::with_exposed_provenance_mut(unsafe { (*tls).thread } as usize),
+    };
+    inside.run(f);
 }
 
 /// Runs `f` as the runtime's own: what it calls is not the program's.
@@ -418,7 +472,7 @@ pub fn shut<R>(f: impl FnOnce() -> R) -> R {
         compiler_fence(Ordering::SeqCst);
         let result = f();
         compiler_fence(Ordering::SeqCst);
-        (&raw mut (*tls).inside).write_volatile(before);
+        leave(tls, before);
         result
     }
 }

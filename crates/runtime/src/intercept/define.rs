@@ -156,8 +156,8 @@ pub fn resolve_all() {
 
 /// `static $real: fn type = c"name"`: the next definition of a function, for use in several bodies.
 macro_rules! real {
-    ($($real:ident: fn($($ty:ty),* $(,)?) $(-> $ret:ty)? = $name:expr_2021 $(, $version:literal)?;)*) => { $(
-        static $real: $crate::intercept::define::Real<unsafe extern "C-unwind" fn($($ty),*) $(-> $ret)?> =
+    ($($visible:vis $real:ident: fn($($ty:ty),* $(,)?) $(-> $ret:ty)? = $name:expr_2021 $(, $version:literal)?;)*) => { $(
+        $visible static $real: $crate::intercept::define::Real<unsafe extern "C-unwind" fn($($ty),*) $(-> $ret)?> =
             // SAFETY: the type that the C library's headers give it.
             unsafe { $crate::intercept::define::Real::new($name, $crate::intercept::define::version!($($version)?)) };
 

@@ -1,7 +1,7 @@
 //! `fork`: no lock of the runtime may be held by another thread at that moment, because the child has a copy of the lock
 //! but not of the thread.
 
-use super::{barrier, cxx, exception, poll, threads};
+use super::{barrier, cxx, exception, late, poll, threads};
 use crate::thread;
 use core::cell::Cell;
 
@@ -14,11 +14,14 @@ unsafe extern "C" fn before() {
     let listens = thread::with(|_| ()).is_some();
     HELD.set(listens);
     if listens {
+        // With all locks held, no signal may come.
+        thread::close();
         threads::hold();
         barrier::hold();
         cxx::hold();
         exception::hold();
         poll::hold();
+        late::hold();
         crate::fork::before();
     }
 }
@@ -27,18 +30,21 @@ unsafe extern "C" fn parent() {
     if HELD.replace(false) {
         crate::fork::parent();
         let_go();
+        thread::open();
     }
 }
 
 unsafe extern "C" fn child() {
     if HELD.replace(false) {
-        thread::with(crate::fork::child);
         let_go();
+        late::forget_all();
+        thread::reopen(crate::fork::child);
         thread::with(|_| threads::forget_all());
     }
 }
 
 fn let_go() {
+    late::let_go();
     poll::let_go();
     exception::let_go();
     cxx::let_go();

@@ -12,6 +12,7 @@
 //! | `memory_functions`, `strings`, `wide`, `delete`, `libatomic` | called by instrumented code only: their accesses are checked |
 //! | `global` | functions as the process has them, which may be the program's own |
 //! | `exit`, `at_exit`, `signals`, `fork` | ends and copies of the process |
+//! | `late` | signals that come while the runtime is at work |
 //!
 //! What an interceptor may order is what the standard orders, no more: an edge too many hides races.
 //! [`event`] is how all of them enter the runtime. Before initialisation, inside the runtime itself and in threads that
@@ -33,6 +34,7 @@ mod files;
 mod fork;
 mod global;
 mod guard;
+mod late;
 mod libatomic;
 mod map;
 mod memory_functions;
@@ -57,6 +59,11 @@ pub fn init() {
     fork::init();
     exit::init();
     signals::init();
+}
+
+/// Has the signals of this thread come that were put off.
+pub fn deliver_signals() {
+    late::deliver();
 }
 
 /// Tells the runtime of something the current thread does. The program's `errno` is left as it is.

@@ -8,7 +8,8 @@
 //! the thread has one, only to get started. Then the default is restored, and the signal comes again: a fault by itself,
 //! when the instruction is tried again, any other by being sent again. Status and core are the same.
 
-use super::define::{interpose, real};
+use super::define::real;
+use super::late;
 use crate::tls;
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
@@ -24,7 +25,7 @@ const FATAL: [c_int; 5] = [
 ];
 
 real! {
-    SIGACTION: fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int = c"sigaction";
+    pub SIGACTION: fn(c_int, *const libc::sigaction, *mut libc::sigaction) -> c_int = c"sigaction";
 }
 
 const STACK: usize = 256 << 10;
@@ -111,10 +112,13 @@ fn shown(action: &mut libc::sigaction) {
 /// # Safety
 /// As for `sigaction`.
 unsafe fn act(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
+    if !FATAL.contains(&signal) {
+        // SAFETY: the caller's arguments.
+        return unsafe { late::act(signal, new, old) };
+    }
     let stand_in = ours();
     // SAFETY: the caller's action, if there is one.
-    let wants_default = FATAL.contains(&signal)
-        && unsafe { new.as_ref() }.is_some_and(|new| new.sa_sigaction == libc::SIG_DFL);
+    let wants_default = unsafe { new.as_ref() }.is_some_and(|new| new.sa_sigaction == libc::SIG_DFL);
     let ours_again = wants_default && !DYING.load(Ordering::Relaxed);
     let new = if ours_again { &raw const stand_in } else { new };
     // SAFETY: the caller's arguments, or an action of ours.
@@ -128,25 +132,21 @@ unsafe fn act(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigact
     result
 }
 
-interpose! {
-    fn signal[_, real](signal: c_int, new: sighandler_t) -> sighandler_t {
-        if FATAL.contains(&signal) && new == libc::SIG_DFL {
-            // SAFETY: whole actions; all zeros is the default.
-            unsafe {
-                let (new, mut old): (libc::sigaction, libc::sigaction) = (core::mem::zeroed(), core::mem::zeroed());
-                act(signal, &new, &mut old);
-                return old.sa_sigaction;
+super::define::replace! {
+    fn signal[_](signal: c_int, handler: sighandler_t) -> sighandler_t {
+        // SAFETY: whole actions; all zeros is the default. As glibc has it: calls go on, and the signal itself waits.
+        unsafe {
+            let (mut new, mut old): (libc::sigaction, libc::sigaction) = (core::mem::zeroed(), core::mem::zeroed());
+            new.sa_sigaction = handler;
+            new.sa_flags = libc::SA_RESTART;
+            libc::sigaddset(&mut new.sa_mask, signal);
+            match act(signal, &new, &mut old) {
+                0 => old.sa_sigaction,
+                _ => libc::SIG_ERR,
             }
         }
-        // SAFETY: the caller's arguments.
-        match unsafe { real(signal, new) } {
-            old if old == handler as *const () as usize => libc::SIG_DFL,
-            old => old,
-        }
     }
-}
 
-super::define::replace! {
     fn sigaction[_](signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
         // SAFETY: the caller's arguments.
         unsafe { act(signal, new, old) }
