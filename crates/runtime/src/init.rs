@@ -21,24 +21,36 @@ static START: extern "C" fn() = start;
 extern "C" fn start() {
     thread::shut(|| {
         let text = std::env::var(deadheat_abi::options::VARIABLE).unwrap_or_default();
-        match Options::parse(&text) {
-            Ok(options) => channel::set_options(options),
+        let watched = match Options::parse(&text) {
+            Ok(options) => {
+                let watched = options.report_fd.is_some();
+                channel::set_options(options);
+                watched
+            }
             Err(wrong) => {
                 // More than one line, so not by `tell`, which cuts.
                 eprintln!("deadheat: {wrong}");
                 log::exit_now(2);
             }
-        }
+        };
         std::panic::set_hook(Box::new(failed));
         let maps = std::fs::read_to_string("/proc/thread-self/maps").unwrap_or_default();
-        if let Err(why) = apart(&maps) {
-            again_without_randomness(why);
-        }
-        if let Err(error) = shadow::reserve() {
-            again_without_randomness(&format!(
-                "the shadow cannot be mapped: {}",
-                std::io::Error::from_raw_os_error(error)
-            ));
+        let mapped = apart(&maps).map_err(str::to_owned).and_then(|()| {
+            shadow::reserve().map_err(|error| {
+                let error = std::io::Error::from_raw_os_error(error);
+                format!("the shadow cannot be mapped: {error} (a limit of address space, `ulimit -v`, must not be set)")
+            })
+        });
+        if let Err(why) = mapped {
+            again_without_randomness();
+            if watched {
+                // Whoever watches wants to see something, and takes silence for good news.
+                log::tell(format_args!("{why}"));
+                log::exit_now(2);
+            }
+            thread::OFF.store(true, Ordering::Relaxed);
+            log::tell(format_args!("{why}; this program runs UNCHECKED"));
+            return;
         }
         thread::start_main();
         if let Some(stack) = maps
@@ -85,8 +97,8 @@ fn apart(maps: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Starts the program again without address space randomisation and with a limited stack, if it has not both already.
-fn again_without_randomness(why: &str) -> ! {
+/// Starts the program again without address space randomisation and with a limited stack. Returns if it has both already.
+fn again_without_randomness() {
     const ASK: usize = 0xffff_ffff;
     // SAFETY: system calls; the strings live until `execve` has taken them or failed.
     unsafe {
@@ -115,8 +127,6 @@ fn again_without_randomness(why: &str) -> ! {
                 environ,
             );
         }
-        log::tell(format_args!("{why}"));
-        log::exit_now(2)
     }
 }
 

@@ -159,3 +159,24 @@ fn what_does_not_go_together_is_explained() {
         run.stderr
     );
 }
+
+#[test]
+fn a_program_that_cannot_be_checked_runs_all_the_same() {
+    let files = Files::new();
+    files.file(
+        "a.c",
+        "#include <stdio.h>\nint main(void) { puts(\"runs\"); return 4; }\n",
+    );
+    cc(&files, "a.c -o a");
+    let mut limited = Command::new("sh");
+    limited
+        .args(["-c", "ulimit -v 4000000; exec ./a"])
+        .current_dir(files.path(""));
+    let run = ran(&mut limited);
+    assert_eq!((run.status, run.stdout.as_str()), (4, "runs\n"), "{}", run.stderr);
+    assert!(
+        run.stderr.contains("ulimit -v") && run.stderr.contains("UNCHECKED"),
+        "{}",
+        run.stderr
+    );
+}
