@@ -35,6 +35,12 @@ impl Modules {
             .any(|(start, end)| (*start..*end).contains(&addr))
     }
 
+    /// Segments that are not there any more.
+    pub fn gone<'a>(&'a self, now: &'a Modules) -> impl Iterator<Item = (usize, usize)> + 'a {
+        let segments = self.segments.iter().copied();
+        segments.filter(|segment| !now.segments.contains(segment))
+    }
+
     /// Adds the lines that tell them, unless nothing was loaded since they were told last.
     pub fn tell(&self, lines: &mut Lines) {
         if TOLD.swap(self.loaded + 1, Ordering::Relaxed) != self.loaded + 1 {

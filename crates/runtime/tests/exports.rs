@@ -24,7 +24,7 @@ const INTERPOSED: &str = "
     sem_init sem_destroy sem_post sem_wait sem_trywait sem_timedwait sem_clockwait
     pthread_once call_once flockfile ftrylockfile funlockfile
     malloc calloc realloc reallocarray free memalign aligned_alloc posix_memalign valloc pvalloc
-    mmap mmap64 munmap mremap
+    mmap mmap64 munmap mremap dlclose
     read readv recv recvfrom recvmsg write writev send sendto sendmsg shutdown close
     epoll_ctl epoll_wait epoll_pwait epoll_pwait2 poll ppoll select pselect
     _exit _Exit quick_exit __cxa_atexit __cxa_at_quick_exit signal sigaction

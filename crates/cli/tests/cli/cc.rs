@@ -110,6 +110,33 @@ fn a_library_that_is_loaded_later_is_instrumented() {
     races(&program(&files, "loads"), "step.c:3:");
 }
 
+/// Threads that know nothing of each other use memory in turn that libraries come and go in.
+#[test]
+fn a_library_where_another_was_is_new() {
+    let files = Files::new();
+    let include = crate::harness::root().join("tests/programs/include");
+    files.file(
+        "lib.c",
+        "static int data[5000];\nint touch(void) { return ++data[NUMBER]; }\n",
+    );
+    files.file(
+        "main.c",
+        "#include \"threads.h\"\n#include <dlfcn.h>\nstatic void use(const char *name) {\n  void *library = dlopen(name, RTLD_NOW);\n\
+         MUST(library);\n  int (*touch)(void) = dlsym(library, \"touch\");\n  touch();\n  MUST(dlclose(library) == 0);\n}\n\
+         static void one(void) { turn(1); use(\"./one.so\"); next_turn(); }\n\
+         static void two(void) { turn(2); use(\"./two.so\"); next_turn(); }\n\
+         int main(void) { together(one, two); puts(\"done\"); }\n",
+    );
+    cc(&files, "-shared -fPIC -DNUMBER=4000 lib.c -o one.so");
+    cc(&files, "-shared -fPIC -DNUMBER=4000 lib.c -o two.so");
+    cc(
+        &files,
+        &format!("-pthread -I{} main.c -o main", include.display()),
+    );
+    let run = program(&files, "main");
+    assert_eq!((run.status, run.stdout.as_str()), (0, "done\n"), "{}", run.stderr);
+}
+
 #[test]
 fn what_is_not_a_link_is_as_clang_does_it() {
     let files = Files::new();

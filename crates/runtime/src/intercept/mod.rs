@@ -8,7 +8,7 @@
 //! | `mutex`, `rwlock`, `cond`, `barrier`, `semaphore`, `once`, `stdio` | locks and the like |
 //! | `files`, `poll` | bytes through pipes, sockets and the like; waiting for them |
 //! | `guard`, `exception`, `cxx` | what libstdc++ does out of our sight: static locals, exceptions, futures |
-//! | `alloc`, `bootstrap`, `map` | memory |
+//! | `alloc`, `bootstrap`, `map`, `dynamic` | memory |
 //! | `memory_functions`, `strings`, `wide`, `delete`, `libatomic` | called by instrumented code only: their accesses are checked |
 //! | `global` | functions as the process has them, which may be the program's own |
 //! | `exit`, `at_exit`, `signals`, `fork` | ends and copies of the process |
@@ -28,6 +28,7 @@ mod c11;
 mod cond;
 mod cxx;
 mod delete;
+mod dynamic;
 mod exception;
 mod exit;
 mod files;
