@@ -79,6 +79,8 @@ struct Search {
     found: Option<(usize, usize, bool)>,
 }
 
+/// # Safety
+/// Called by `dl_iterate_phdr` with a [`Search`].
 unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _size: usize, search: *mut c_void) -> i32 {
     // SAFETY: the loader's structures, and our own pointer.
     let (info, search, headers) = unsafe {

@@ -46,6 +46,8 @@ fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, context: u6
 }
 
 /// A stub that preserves registers and passes the return address in `$pc`, the register behind the last argument.
+///
+/// SAFETY of calling one: only as the contract in `abi::hooks` says, with what `$body` takes.
 macro_rules! preserving {
     ($($(#[$export:meta])? $name:ident = $pc:literal, $body:expr;)*) => { $(
         $(#[$export])?

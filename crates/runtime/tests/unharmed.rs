@@ -16,7 +16,7 @@ fn run(program: &Path, with_runtime: bool) -> Output {
 }
 
 fn same_with_and_without(source: &str) {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/c").join(source);
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(source);
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(source.file_stem().expect("a file name"));
     let built = Command::new("cc")
         .args(["-g", "-O1", "-pthread", "-w", "-o"])
@@ -38,21 +38,26 @@ fn same_with_and_without(source: &str) {
 }
 
 macro_rules! programs {
-    ($($name:ident)*) => { $(
+    ($directory:literal: $($name:ident)*) => { $(
         #[test]
         fn $name() {
-            same_with_and_without(concat!(stringify!($name), ".c"));
+            same_with_and_without(concat!($directory, stringify!($name), ".c"));
         }
     )* };
 }
 
 programs! {
+    "tests/c/":
     allocates
-    barrier_crowded
-    cancel_cond
     ends
     errors
     forks
-    sigaction_default
+}
+
+programs! {
+    "../../tests/programs/c/":
+    barrier_crowd
+    cancel_wait
+    signal_default
     stream_lock
 }
