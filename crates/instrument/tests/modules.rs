@@ -1,7 +1,5 @@
 //! Large modules: all of Rust's precompiled libraries, instrumented and compiled at several levels. LLVM's verifier is
 //! asked after the pass, so an error of the pass shows here.
-//!
-//! Takes minutes, so only when asked for: `cargo test -p deadheat-instrument --test modules -- --ignored`.
 
 use deadheat_instrument::bitcode;
 use deadheat_instrument::module::{Options, compile};
@@ -10,7 +8,6 @@ use std::fs;
 use std::process::Command;
 
 #[test]
-#[ignore = "takes minutes"]
 fn rusts_libraries_can_be_instrumented() {
     let output = Command::new("rustc")
         .args(["--print", "target-libdir"])
@@ -31,14 +28,19 @@ fn rusts_libraries_can_be_instrumented() {
                 continue;
             };
             let name = format!("{}({})", path.display(), String::from_utf8_lossy(member.name()));
-            for opt_level in [0, 2, 3] {
-                let options = Options {
-                    opt_level,
-                    cpu: "x86-64".into(),
-                    pic: true,
-                };
-                compile(found.bytes, &name, &options).unwrap_or_else(|error| panic!("{error}"));
-            }
+            std::thread::scope(|scope| {
+                for opt_level in [0, 2, 3] {
+                    let options = Options {
+                        opt_level,
+                        cpu: "x86-64".into(),
+                        pic: true,
+                    };
+                    let name = &name;
+                    scope.spawn(move || {
+                        compile(found.bytes, name, &options).unwrap_or_else(|error| panic!("{error}"))
+                    });
+                }
+            });
             modules += 1;
         }
     }
