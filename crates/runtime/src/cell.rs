@@ -167,6 +167,22 @@ pub fn step<const WRITE: bool>(t: &mut Thread, (write, read): (u64, u64), mask: 
     Step::Words((write, after), with_write, 0)
 }
 
+/// Whether a read of all of the granule's bytes by `t` is on record, in this epoch.
+#[inline(always)]
+pub fn is_read(t: &Thread, cell: &Cell) -> bool {
+    let (write, mut read) = cell.load();
+    if write >= FIRST_SIDE {
+        return false;
+    }
+    while (read ^ t.epoch) & (EPOCH | 0xff) != 0 {
+        if !place(read).is_readers() {
+            return false;
+        }
+        (_, read) = place(read).readers();
+    }
+    true
+}
+
 /// A plain access by `t` to the bytes `mask` (neighbours, at least one) of the cell's granule. Races go to `found`.
 #[inline(always)]
 pub fn access<const WRITE: bool>(t: &mut Thread, cell: &Cell, mask: u8, at: Place, found: &mut Vec<Found>) {

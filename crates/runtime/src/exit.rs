@@ -72,6 +72,7 @@ fn decide(status: i32, end: impl FnOnce(&mut Lines)) -> i32 {
         races::tell_counts(lines);
         if options.stats {
             lines.line(format_args!("stat\tplaces\t{}", places::count()));
+            lines.line(format_args!("stat\tchains-of-readers\t{}", places::chains()));
             lines.line(format_args!("stat\tside-states\t{}", side::count()));
         }
         end(lines);

@@ -1,31 +1,96 @@
 //! A hash index over entries that are only ever added: finding is lock-free, adding takes the lock of a shard.
+//!
+//! A shard's table grows with what is in it: a table of the final size would be touched all over by the first few thousand
+//! entries. Readers may still be in a table that was replaced, so none is given back; together they are as large as the
+//! last one.
 
 use crate::spin::Spin;
-use crate::vm::Table;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const SHARDS: usize = 64;
+/// Slots of a shard's first table.
+const FIRST: usize = 64;
 
-/// An index of up to `3/4 · 2^BITS` ids. Id 0 is "none".
-pub struct Index<const BITS: u32> {
-    slots: Table<AtomicU32>,
-    shards: [Spin<u32>; SHARDS],
+/// An index of ids. Id 0 is "none".
+pub struct Index {
+    shards: [Shard; SHARDS],
 }
 
-impl<const BITS: u32> Index<BITS> {
-    const PER_SHARD: usize = (1 << BITS) / SHARDS;
+struct Shard {
+    /// Where the table is, and in [`SIZE_SHIFT`] the logarithm of its length. 0: there is none yet.
+    table: AtomicUsize,
+    /// Slots in use.
+    used: Spin<usize>,
+}
 
+const SIZE_SHIFT: u32 = 56;
+
+/// A slot: 32 bits of the hash, then the id.
+type Slots = [AtomicU64];
+
+impl Shard {
+    #[inline]
+    fn slots(&self) -> &'static Slots {
+        let table = self.table.load(Ordering::Acquire);
+        if table == 0 {
+            return &[];
+        }
+        let start = std::ptr::with_exposed_provenance(table & ((1 << SIZE_SHIFT) - 1));
+        // SAFETY: `grow` leaked so many there.
+        unsafe { std::slice::from_raw_parts(start, 1 << (table >> SIZE_SHIFT)) }
+    }
+
+    /// Makes room for more than there is. The caller holds the lock.
+    #[cold]
+    fn grow(&self) -> Option<&'static Slots> {
+        let old = self.slots();
+        let len = (2 * old.len()).max(FIRST);
+        let mut new: Vec<AtomicU64> = Vec::new();
+        new.try_reserve_exact(len).ok()?;
+        new.resize_with(len, AtomicU64::default);
+        let new: &'static Slots = new.leak();
+        for slot in old.iter().map(|slot| slot.load(Ordering::Relaxed)) {
+            if slot != 0 {
+                // All are different: the first that is free is the right one.
+                let (_, free) = probe(new, slot >> 32, |_| false);
+                free?.store(slot, Ordering::Relaxed);
+            }
+        }
+        let table = new.as_ptr().expose_provenance() | (len.trailing_zeros() as usize) << SIZE_SHIFT;
+        self.table.store(table, Ordering::Release);
+        Some(new)
+    }
+}
+
+/// The id with this tag for which `is` holds, or 0 and the slot where it belongs.
+#[inline]
+fn probe(slots: &Slots, tag: u64, is: impl Fn(u32) -> bool) -> (u32, Option<&AtomicU64>) {
+    for step in 0..slots.len() {
+        let slot = &slots[(tag as usize + step) & (slots.len() - 1)];
+        let found = slot.load(Ordering::Acquire);
+        if found == 0 || found >> 32 == tag && is(found as u32) {
+            return (found as u32, Some(slot));
+        }
+    }
+    (0, None)
+}
+
+impl Index {
     /// An empty index.
     #[expect(clippy::new_without_default, reason = "for statics only")]
     pub const fn new() -> Self {
         Index {
-            slots: Table::new(),
-            shards: [const { Spin::new(0) }; SHARDS],
+            shards: [const {
+                Shard {
+                    table: AtomicUsize::new(0),
+                    used: Spin::new(0),
+                }
+            }; SHARDS],
         }
     }
 
     /// The id of the entry with this hash for which `is` holds, or of the one that `make` adds; `None` if there is no
-    /// room or `make` has none.
+    /// memory or `make` has none.
     pub fn find_or_add(
         &self,
         hash: u64,
@@ -35,55 +100,49 @@ impl<const BITS: u32> Index<BITS> {
         if let Some(found) = self.find(hash, &is) {
             return Some(found);
         }
-        let mut used = self.shards[shard(hash)].lock();
+        let shard = self.shard(hash);
+        let mut used = shard.used.lock();
+        let mut slots = shard.slots();
+        if *used + 1 > slots.len() / 4 * 3 {
+            slots = shard.grow()?;
+        }
         // Another thread may have added it meanwhile; and `probe` names the place where it belongs.
-        let (found, slot) = self.probe(hash, &is);
+        let (found, slot) = probe(slots, tag(hash), &is);
         if found != 0 {
             return Some(found);
         }
-        if *used as usize >= Self::PER_SHARD / 4 * 3 {
-            return None;
-        }
         let id = make()?;
         *used += 1;
-        slot?.store(id, Ordering::Release);
+        slot?.store(tag(hash) << 32 | u64::from(id), Ordering::Release);
         Some(id)
     }
 
     /// The id of the entry with this hash for which `is` holds.
     #[inline]
     pub fn find(&self, hash: u64, is: impl Fn(u32) -> bool) -> Option<u32> {
-        Some(self.probe(hash, is).0).filter(|id| *id != 0)
+        let (found, _) = probe(self.shard(hash).slots(), tag(hash), is);
+        Some(found).filter(|id| *id != 0)
     }
 
     #[inline]
-    fn probe(&self, hash: u64, is: impl Fn(u32) -> bool) -> (u32, Option<&AtomicU32>) {
-        let first = shard(hash) * Self::PER_SHARD;
-        for step in 0..Self::PER_SHARD {
-            let place = (hash as usize).wrapping_add(step) % Self::PER_SHARD;
-            // SAFETY: within the table, which is mapped for good, and zero bytes are an atomic.
-            let slot = unsafe { &*self.slots.at(first + place, 1 << BITS) };
-            let id = slot.load(Ordering::Acquire);
-            if id == 0 || is(id) {
-                return (id, Some(slot));
-            }
-        }
-        (0, None)
+    fn shard(&self, hash: u64) -> &Shard {
+        &self.shards[(hash >> 58) as usize % SHARDS]
     }
 
     /// Takes all locks, before a `fork`.
     pub fn hold(&self) {
-        self.shards.iter().for_each(Spin::hold);
+        self.shards.iter().for_each(|shard| shard.used.hold());
     }
 
     /// Gives them back, after it.
     pub fn let_go(&self) {
-        self.shards.iter().for_each(Spin::let_go);
+        self.shards.iter().for_each(|shard| shard.used.let_go());
     }
 }
 
-fn shard(hash: u64) -> usize {
-    (hash >> 58) as usize % SHARDS
+/// What a slot keeps of a hash.
+fn tag(hash: u64) -> u64 {
+    hash & u64::from(u32::MAX)
 }
 
 /// Mixes a word into a hash.
@@ -99,10 +158,10 @@ mod tests {
 
     #[test]
     fn what_was_added_is_found_and_nothing_else() {
-        static INDEX: Index<12> = Index::new();
+        static INDEX: Index = Index::new();
         let entries = std::cell::RefCell::new(vec![0u64]);
         for round in 0..2 {
-            for n in 0..1000u64 {
+            for n in 0..100_000u64 {
                 let id = INDEX.find_or_add(
                     mix(0, n / 3),
                     |id| entries.borrow()[id as usize] == n,
@@ -114,13 +173,23 @@ mod tests {
                 assert_eq!(id, Some(n as u32 + 1), "round {round}");
             }
         }
-        assert_eq!(INDEX.find(mix(0, 7777), |_| true), None);
+        assert_eq!(INDEX.find(mix(0, 777_777), |_| true), None);
     }
 
     #[test]
-    fn a_full_index_says_so_and_still_finds() {
-        static INDEX: Index<7> = Index::new();
-        // One shard of two slots, of which one may be used.
-        assert_eq!(INDEX.find_or_add(0, |_| false, || Some(1)), None);
+    fn tables_grow_while_others_look() {
+        static INDEX: Index = Index::new();
+        let add = |n: u64| INDEX.find_or_add(mix(1, n), |id| id == n as u32, || Some(n as u32));
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for n in 1..50_000 {
+                        assert_eq!(add(n), Some(n as u32));
+                    }
+                });
+            }
+        });
+        let used: usize = INDEX.shards.iter().map(|shard| *shard.used.lock()).sum();
+        assert_eq!(used, 49_999);
     }
 }

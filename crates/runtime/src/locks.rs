@@ -2,6 +2,9 @@
 //!
 //! A thread's list of held locks is named by a 64-bit hash, kept up to date as locks come and go; only when an access is
 //! recorded is the list interned as a [`LockSet`]. Equal hashes are taken for equal lists, like context values.
+//!
+//! A tree with a lock in each node has as many sets as nodes. From [`EXACT`] sets on, a new one says what kind of lock was
+//! taken where, but not which: of those there are no more than the program has lines that lock.
 
 use crate::intern::mix;
 use crate::loss::{self, Loss};
@@ -40,7 +43,7 @@ impl LockKind {
 pub struct Lock {
     /// Its kind.
     pub kind: LockKind,
-    /// Where it is.
+    /// Where it is; 0 if that is not known.
     pub addr: usize,
     /// Where it was taken.
     pub place: Place,
@@ -49,6 +52,11 @@ pub struct Lock {
 impl Lock {
     fn hash(&self) -> u64 {
         mix(mix(self.kind as u64, self.addr as u64), self.place.0.into())
+    }
+
+    /// Any lock of this kind that was taken there.
+    fn any(&self) -> Lock {
+        Lock { addr: 0, ..*self }
     }
 }
 
@@ -72,9 +80,29 @@ impl LockSet {
     }
 }
 
+/// So many sets say which locks they are of.
+const EXACT: usize = 2048;
+
 struct Sets {
     by_hash: Option<FxHashMap<u64, LockSet>>,
     lists: Vec<Box<[Lock]>>,
+}
+
+impl Sets {
+    fn find(&self, hash: u64) -> Option<LockSet> {
+        self.by_hash.as_ref()?.get(&hash).copied()
+    }
+
+    fn add(&mut self, hash: u64, locks: Vec<Lock>) -> LockSet {
+        let next = self.lists.len() + 1;
+        if next >= usize::from(LockSet::UNKNOWN.0) {
+            return LockSet::UNKNOWN;
+        }
+        let set = LockSet(next as u16);
+        self.by_hash.get_or_insert_default().insert(hash, set);
+        self.lists.push(locks.into());
+        set
+    }
 }
 
 static SETS: Spin<Sets> = Spin::new(Sets {
@@ -89,6 +117,8 @@ pub struct Held {
     locks: Vec<Lock>,
     /// The sum of the locks' hashes: the order in which they were taken does not matter.
     hash: u64,
+    /// The same, whichever the locks are.
+    any: u64,
     /// Sets found lately, by hash.
     recent: [(u64, LockSet); RECENT],
 }
@@ -99,6 +129,7 @@ impl Held {
         Held {
             locks: Vec::new(),
             hash: 0,
+            any: 0,
             recent: [(0, LockSet::NONE); RECENT],
         }
     }
@@ -114,35 +145,42 @@ impl Held {
         if self.hash == 0 {
             return LockSet::NONE;
         }
-        let (hash, set) = self.recent[self.hash as usize % RECENT];
-        if hash == self.hash { set } else { self.intern() }
+        self.lately(self.hash)
+            .or_else(|| self.lately(self.any))
+            .unwrap_or_else(|| self.intern())
+    }
+
+    #[inline]
+    fn lately(&self, wanted: u64) -> Option<LockSet> {
+        let (hash, set) = self.recent[wanted as usize % RECENT];
+        (hash == wanted).then_some(set)
     }
 
     #[cold]
     fn intern(&mut self) -> LockSet {
-        let set = {
+        let (hash, set) = {
             let mut sets = SETS.lock();
-            let next = sets.lists.len() + 1;
-            match sets.by_hash.get_or_insert_default().get(&self.hash) {
-                Some(set) => *set,
-                None if next >= usize::from(LockSet::UNKNOWN.0) => LockSet::UNKNOWN,
+            let exact = sets.lists.len() < EXACT;
+            match sets.find(self.hash) {
+                Some(set) => (self.hash, set),
+                None if exact => (self.hash, sets.add(self.hash, self.locks.clone())),
                 None => {
-                    let set = LockSet(next as u16);
-                    sets.by_hash.get_or_insert_default().insert(self.hash, set);
-                    sets.lists.push(self.locks.clone().into());
-                    set
+                    let any = || self.locks.iter().map(Lock::any).collect();
+                    let found = sets.find(self.any);
+                    (self.any, found.unwrap_or_else(|| sets.add(self.any, any())))
                 }
             }
         };
-        if set == LockSet::UNKNOWN {
+        if hash != self.hash || set == LockSet::UNKNOWN {
             loss::note(Loss::Locks);
         }
-        self.recent[self.hash as usize % RECENT] = (self.hash, set);
+        self.recent[hash as usize % RECENT] = (hash, set);
         set
     }
 
     fn add(&mut self, lock: Lock) {
         self.hash = self.hash.wrapping_add(lock.hash());
+        self.any = self.any.wrapping_add(lock.any().hash());
         self.locks.push(lock);
     }
 
@@ -150,6 +188,7 @@ impl Held {
         if let Some(at) = self.locks.iter().rposition(|lock| lock.addr == addr) {
             let lock = self.locks.remove(at);
             self.hash = self.hash.wrapping_sub(lock.hash());
+            self.any = self.any.wrapping_sub(lock.any().hash());
         }
     }
 }
@@ -211,5 +250,26 @@ mod tests {
         assert_eq!(two.locks(), [lock(0x10), lock(0x20)]);
         held.remove(0x30);
         assert_eq!(held.set(), two);
+    }
+
+    #[test]
+    fn with_very_many_sets_new_ones_do_not_say_which_locks() {
+        let lock = |addr, place| Lock {
+            kind: LockKind::Spin,
+            addr,
+            place: Place(place),
+        };
+        let mut held = Held::new();
+        let mut last = LockSet::NONE;
+        for n in 0..2 * EXACT {
+            held.add(lock(0x1000 + 8 * n, 1 + n as u32 % 2));
+            last = held.set();
+            assert_ne!(last, LockSet::UNKNOWN);
+            held.remove(0x1000 + 8 * n);
+        }
+        assert_eq!(last.locks(), [lock(0, 2)]);
+        held.add(lock(7, 1));
+        assert_eq!(held.set().locks(), [lock(0, 1)]);
+        assert_eq!(held.all(), [lock(7, 1)]);
     }
 }

@@ -26,7 +26,9 @@ impl Loss {
     fn text(self) -> &'static str {
         match self {
             Loss::Stacks => "there are so many call stacks that new ones are shortened",
-            Loss::Locks => "there are so many sets of locks that reports leave new ones out",
+            Loss::Locks => {
+                "there are so many sets of locks that reports do not say which locks new ones are of"
+            }
             Loss::Slots => "there are so many threads and releases that some accesses are no longer checked",
             Loss::Shadow => "some memory lies where the shadow of other memory is, and is not checked",
         }
@@ -39,10 +41,13 @@ pub fn note(loss: Loss) {
     THERE.fetch_or(1 << loss as u32, Ordering::Relaxed);
 }
 
-/// Adds the lines of those not told yet.
+/// Adds the lines of those not told yet. What makes reports shorter is told only where there are any.
 pub fn tell(lines: &mut Lines) {
-    let there = THERE.load(Ordering::Relaxed);
-    let new = there & !TOLD.swap(there, Ordering::Relaxed);
+    let mut there = THERE.load(Ordering::Relaxed);
+    if crate::races::count() == 0 {
+        there &= !(1 << Loss::Stacks as u32 | 1 << Loss::Locks as u32);
+    }
+    let new = there & !TOLD.fetch_or(there, Ordering::Relaxed);
     for loss in ALL.into_iter().filter(|loss| new >> *loss as u32 & 1 == 1) {
         lines.line(format_args!("loss\t{}", loss.text()));
     }

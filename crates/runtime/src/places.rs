@@ -39,7 +39,7 @@ const BYTES: u64 = 1 << 63;
 
 static ENTRY: Table<Entry> = Table::new();
 static COUNT: AtomicU32 = AtomicU32::new(1);
-static INDEX: Index<23> = Index::new();
+static INDEX: Index = Index::new();
 
 fn entry(id: u32) -> &'static Entry {
     // SAFETY: within the table; zero bytes are atomics.
@@ -52,12 +52,25 @@ impl Entry {
     }
 }
 
-/// A place and the word of the reads before it.
-struct Reader([AtomicU64; 2]);
+/// A place and the word of the reads before it. Read in [`crate::quick`], too.
+#[repr(C)]
+pub struct Reader {
+    place: AtomicU64,
+    /// The word.
+    pub before: AtomicU64,
+}
 
-static READER: Table<Reader> = Table::new();
+/// All of them.
+pub static READER: Table<Reader> = Table::new();
 static READER_COUNT: AtomicU32 = AtomicU32::new(0);
-static READER_INDEX: Index<22> = Index::new();
+static READER_INDEX: Index = Index::new();
+
+impl Reader {
+    fn load(&self) -> (Place, u64) {
+        let place = self.place.load(Ordering::Relaxed);
+        (Place(place as u32), self.before.load(Ordering::Relaxed))
+    }
+}
 
 fn reader(id: u32) -> &'static Reader {
     // SAFETY: within the table; zero bytes are atomics.
@@ -172,26 +185,23 @@ impl Place {
 
     /// The place of the last reader, and the word of the reads before it.
     pub fn readers(self) -> (Place, u64) {
-        let entry = reader(self.0);
-        let [place, before] = [0, 1].map(|i| entry.0[i].load(Ordering::Relaxed));
-        (Place(place as u32), before)
+        reader(self.0).load()
     }
 
     /// This place, with the reads of `before` behind it. `None` if ids have run out.
     pub fn behind(self, before: u64) -> Option<Place> {
-        let words = [u64::from(self.0), before];
-        let id = READER_INDEX.find_or_add(
-            mix(mix(3, words[0]), words[1]),
-            |id| [0, 1].map(|i| reader(id).0[i].load(Ordering::Relaxed)) == words,
-            || {
-                let id = READERS + take(&READER_COUNT, READERS)?;
-                for (slot, word) in reader(id).0.iter().zip(words) {
-                    slot.store(word, Ordering::Relaxed);
-                }
-                Some(id)
-            },
-        )?;
-        Some(Place(id))
+        READER_INDEX
+            .find_or_add(
+                mix(mix(3, self.0.into()), before),
+                |id| reader(id).load() == (self, before),
+                || {
+                    let id = READERS + take(&READER_COUNT, READERS)?;
+                    reader(id).place.store(self.0.into(), Ordering::Relaxed);
+                    reader(id).before.store(before, Ordering::Relaxed);
+                    Some(id)
+                },
+            )
+            .map(Place)
     }
 
     /// This place, but `other` for the bytes of `mask`.
@@ -227,6 +237,11 @@ impl Place {
 /// How many there are.
 pub fn count() -> u32 {
     COUNT.load(Ordering::Relaxed) - 1
+}
+
+/// How many chains of readers there are.
+pub fn chains() -> u32 {
+    READER_COUNT.load(Ordering::Relaxed)
 }
 
 /// Takes all locks, before a `fork`.

@@ -1,14 +1,16 @@
 //! The commonest case in which the inline test fails, answered without the rest: an aligned access to eight bytes where
 //! all accesses on record are in the cell and happen before it (those of its own epoch do), and whose place was seen
-//! lately. Everything else is for [`crate::checks`].
+//! lately. And, of the rest, what is commonest where threads read the same data: a read that is on record, but not as the
+//! last one. Everything else is for [`crate::checks`].
 //!
 //! What is done is what [`crate::cell::step`] does in that case (the tests in `exact` see to it that both agree), in
 //! assembly: half of the time goes to one locked instruction, which waits for all stores before it, so each register that
 //! need not be saved counts twice.
 
 use crate::hooks::{late_signals, read8_in_any_case, write8_in_any_case};
+use crate::places;
 use crate::thread::{self, Thread};
-use deadheat_abi::shadow::{PLACE_BITS, PLACE_SHIFT, SIDE, SLOT_SHIFT, TIME_BITS, TIME_SHIFT};
+use deadheat_abi::shadow::{EPOCH, PLACE_BITS, PLACE_SHIFT, SIDE, SLOT_SHIFT, TIME_BITS, TIME_SHIFT};
 use deadheat_abi::tls::{CONTEXT_FACTOR, Tls};
 use std::mem::offset_of;
 
@@ -85,6 +87,16 @@ macro_rules! low {
     };
 }
 
+/// Where to go on if the last word stands for several readers.
+macro_rules! several {
+    (read) => {
+        "6f"
+    };
+    (write) => {
+        "2f"
+    };
+}
+
 /// The body of a function that is called with the address in rdi and the context value in rsi and changes r11 only. `$pc` is
 /// where the return address stands. Ends with `$done`, with `$pending` if signals have come in the meantime, or, if this is
 /// another case and nothing was done, with `$not`.
@@ -114,7 +126,7 @@ macro_rules! quick {
             "cmp ecx, {side}",
             "je 2f",
             "test edx, {readers}",
-            "jne 2f",
+            concat!("jne ", several!($kind)),
             "mov r8, [r9 + {thread}]",
             known!("rax"),
             "cmp rax, rdx",
@@ -142,6 +154,7 @@ macro_rules! quick {
             concat!("mov rbx, ", low!($kind)),
             "lock cmpxchg16b [r11]",
             "jne 2f",
+            "8:",
             "mov dword ptr [r9 + {inside}], 0",
             "cmp dword ptr [r9 + {pending}], 0",
             restore!(),
@@ -150,6 +163,21 @@ macro_rules! quick {
             "5:",
             $pending,
             ".cfi_restore_state",
+            // Several readers: a read by one of them, in the epoch of then, says nothing new.
+            "6:",
+            "mov r10, [rip + {chains}]",
+            "7:",
+            "mov ecx, edx",
+            "shr ecx, {place_shift}",
+            "and ecx, {chain_mask}",
+            "shl rcx, 4",
+            "mov rdx, [r10 + rcx + {before}]",
+            "mov rcx, rdx",
+            "xor rcx, [r9 + {epoch}]",
+            "test rcx, {all}",
+            "je 8b",
+            "test edx, {readers}",
+            "jne 7b",
             "2:",
             "mov dword ptr [r9 + {inside}], 0",
             "3:",
@@ -172,6 +200,10 @@ macro_rules! quick {
             hash_shift = const 64 - thread::CACHED.trailing_zeros(),
             factor = const CONTEXT_FACTOR,
             side = const SIDE,
+            chains = sym places::READER,
+            chain_mask = const (1u32 << (PLACE_BITS - 1)) - 1,
+            before = const offset_of!(places::Reader, before),
+            all = const (EPOCH | 0xff) as i64,
             readers = const 1u32 << (PLACE_SHIFT + PLACE_BITS - 1),
             slot_shift = const SLOT_SHIFT,
             time_shift = const TIME_SHIFT,

@@ -127,7 +127,10 @@ fn one(t: &mut Thread, granule: usize, present: Present, found: &Found) {
         told(lines, now.0);
         told(lines, then.0);
         let other = registry::lock().who(found.prior.slot.0, found.prior.timestamp);
-        let locks = [here, there].map(|known| known.map_or_else(Vec::new, |known| known.locks.locks()));
+        let locks = [
+            t.held.all(),
+            there.map_or_else(Vec::new, |there| there.locks.locks()),
+        ];
         let lock_stack = |place: Place| place.known().map_or_else(Stack::default, |known| known.stack);
         for lock in locks.iter().flatten() {
             tell_stack(lines, lock_stack(lock.place));

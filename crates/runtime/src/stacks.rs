@@ -32,7 +32,7 @@ struct Node {
 
 static NODE: Table<Node> = Table::new();
 static NODE_COUNT: AtomicU32 = AtomicU32::new(1);
-static NODE_INDEX: Index<24> = Index::new();
+static NODE_INDEX: Index = Index::new();
 
 const CONTEXTS: usize = 1 << 20;
 
@@ -43,7 +43,7 @@ struct Context {
 
 static CONTEXT: Table<Context> = Table::new();
 static CONTEXT_COUNT: AtomicU32 = AtomicU32::new(1);
-static CONTEXT_INDEX: Index<21> = Index::new();
+static CONTEXT_INDEX: Index = Index::new();
 
 const _: () = assert!(ALL < CONTEXTS as u32);
 

@@ -84,6 +84,7 @@ pub fn errno() -> i32 {
 }
 
 /// A table as large as it will ever be, whose pages are paid for only where touched. Its elements start as zeros.
+#[repr(transparent)]
 pub struct Table<T> {
     start: AtomicUsize,
     of: PhantomData<T>,

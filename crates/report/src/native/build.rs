@@ -80,7 +80,7 @@ impl Builder<'_> {
             id: lock.addr,
             name: self.variable_name(lock.addr),
             kind: Some(lock.kind.clone()),
-            address: Some(hex(lock.addr)),
+            address: (lock.addr != 0).then(|| hex(lock.addr)),
             taken_at: self.stack(lock.stack),
         }
     }

@@ -17,6 +17,12 @@ pub fn hint(finding: &Finding) -> Option<String> {
         );
     }
     let (first, second) = (earlier.locks.as_deref()?, later.locks.as_deref()?);
+    // Of some it is not known which they are.
+    if first.iter().chain(second).any(|lock| lock.address.is_none())
+        && !(first.is_empty() || second.is_empty())
+    {
+        return None;
+    }
     let shared = |lock: &&Lock| second.iter().any(|other| other.address == lock.address);
     if let Some(lock) = first.iter().find(shared) {
         return Some(format!(
@@ -48,8 +54,10 @@ fn freed(earlier: &Access, later: &Access) -> String {
 fn named(lock: &Lock) -> String {
     let kind = lock.kind.as_deref().unwrap_or("lock");
     let kind = kind.split('-').next().unwrap_or(kind);
-    let name = lock.name.as_ref().or(lock.address.as_ref());
-    format!("{kind} {}", name.map_or("", String::as_str))
+    match lock.name.as_ref().or(lock.address.as_ref()) {
+        Some(name) => format!("{kind} {name}"),
+        None => format!("a {kind}"),
+    }
 }
 
 fn capital(text: &str) -> String {

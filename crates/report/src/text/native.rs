@@ -96,7 +96,7 @@ fn write_locks(locks: &[Lock], out: &mut impl Write) -> io::Result<()> {
         let name = match (&lock.name, &lock.address) {
             (Some(name), _) => name,
             (None, Some(address)) => address,
-            (None, None) => "",
+            (None, None) => "(one of very many)",
         };
         let (kind, name) = (clean(&kind), clean(name));
         let site = lock.taken_at.iter().find(|frame| frame.role.is_user());
