@@ -89,6 +89,7 @@ const RULES: &[Rule] = &[
             "anyhow",
             "clap",
             "indicatif",
+            "mimalloc",
             "rustix",
             "serde_json",
             "signal-hook",

@@ -13,6 +13,7 @@ use llvm_sys::error_handling::LLVMInstallFatalErrorHandler;
 use llvm_sys::ir_reader::LLVMParseIRInContext2;
 use llvm_sys::linker::LLVMLinkModules2;
 use llvm_sys::prelude::*;
+use llvm_sys::support::LLVMParseCommandLineOptions;
 use llvm_sys::target::*;
 use llvm_sys::target_machine::*;
 use llvm_sys::transforms::pass_builder::*;
@@ -304,6 +305,14 @@ fn initialise() {
             // For assembly in the source.
             LLVMInitializeX86AsmParser();
             LLVMInstallFatalErrorHandler(Some(fatal));
+            // Where a variable that lives in registers goes from block to block is of no use to a report.
+            let options = [
+                c"deadheat",
+                c"-livedebugvalues-input-bb-limit=0",
+                c"-livedebugvalues-input-dbg-value-limit=0",
+            ]
+            .map(CStr::as_ptr);
+            LLVMParseCommandLineOptions(options.len() as i32, options.as_ptr(), c"".as_ptr());
         }
     });
 }

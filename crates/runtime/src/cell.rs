@@ -5,7 +5,8 @@
 //! that are not ordered, atomics, bytes with different histories) is in a side state ([`crate::side`]), on which
 //! FastTrack itself runs.
 //!
-//! Two words change together by `cmpxchg16b`, so a cell never shows a state that no order of accesses could have made.
+//! Two words change together by `cmpxchg16b`, so a cell never shows a state that no order of accesses could have made;
+//! or one after the other, while only one thread looks at both ([`crate::owners`]).
 
 use crate::places::Place;
 use crate::side;
@@ -59,6 +60,13 @@ impl Cell {
             );
         }
         (low, high) == old
+    }
+
+    /// Changes both words of an own cell.
+    #[inline(always)]
+    pub fn set(&self, new: (u64, u64)) {
+        self.write.store(new.0, Ordering::Relaxed);
+        self.read.store(new.1, Ordering::Relaxed);
     }
 
     /// Both words, each at its own moment: [`Cell::change`] says whether they belonged together.
@@ -183,9 +191,17 @@ pub fn is_read(t: &Thread, cell: &Cell) -> bool {
     true
 }
 
-/// A plain access by `t` to the bytes `mask` (neighbours, at least one) of the cell's granule. Races go to `found`.
+/// A plain access by `t` to the bytes `mask` (neighbours, at least one) of the cell's granule. Races go to `found`. `own` if
+/// nobody else changes the cell ([`crate::owners`]).
 #[inline(always)]
-pub fn access<const WRITE: bool>(t: &mut Thread, cell: &Cell, mask: u8, at: Place, found: &mut Vec<Found>) {
+pub fn access<const WRITE: bool>(
+    t: &mut Thread,
+    cell: &Cell,
+    own: bool,
+    mask: u8,
+    at: Place,
+    found: &mut Vec<Found>,
+) {
     loop {
         let old = cell.load();
         if old.0 >= FIRST_SIDE {
@@ -197,7 +213,10 @@ pub fn access<const WRITE: bool>(t: &mut Thread, cell: &Cell, mask: u8, at: Plac
         match step::<WRITE>(t, old, mask, at) {
             Step::Known => return,
             Step::Words(new, with_write, with_read) => {
-                if cell.change(old, new) {
+                if own {
+                    cell.set(new);
+                }
+                if own || cell.change(old, new) {
                     tell_both(t, old, with_write, with_read, found);
                     return;
                 }

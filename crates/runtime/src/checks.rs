@@ -43,7 +43,9 @@ fn first_bytes(addr: usize, len: usize) -> (u8, usize) {
 pub fn granule<const WRITE: bool>(t: &mut Thread, addr: usize, mask: u8, context: u64, pc: usize) {
     let place = t.place(context, pc, false);
     let mut found = Vec::new();
-    cell::access::<WRITE>(t, shadow::cell(addr), mask, place, &mut found);
+    let own = t.owner.enter(addr);
+    cell::access::<WRITE>(t, shadow::cell(addr), own, mask, place, &mut found);
+    t.owner.leave();
     if !found.is_empty() {
         let present = Present {
             addr,
@@ -63,7 +65,9 @@ pub fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, place: 
     let (mut at, mut left) = (addr, len);
     while left > 0 {
         let (mask, count) = first_bytes(at, left);
-        cell::access::<WRITE>(t, shadow::cell(at), mask, place, &mut found);
+        let own = t.owner.enter(at);
+        cell::access::<WRITE>(t, shadow::cell(at), own, mask, place, &mut found);
+        t.owner.leave();
         if !found.is_empty() {
             let present = Present {
                 addr,
@@ -128,7 +132,9 @@ pub fn atomic_access(t: &mut Thread, addr: usize, what: What, context: u64, pc: 
     let (mut at, mut left) = (addr, usize::from(what.size));
     while left > 0 {
         let (mask, count) = first_bytes(at, left);
+        t.owner.enter(at);
         side::atomic(t, shadow::cell(at), mask, kind, place, &mut found);
+        t.owner.leave();
         if !found.is_empty() {
             let present = Present {
                 addr,

@@ -5,7 +5,7 @@
 //! else. The child has one thread: a serial phase, whose past is forgotten.
 
 use crate::thread::{self, Thread};
-use crate::{alloc, channel, code, exit, locks, memory, places, races, registry, shadow, side, sync};
+use crate::{alloc, channel, code, exit, locks, memory, owners, places, races, registry, shadow, side, sync};
 
 /// Before the real `fork`.
 pub fn before() {
@@ -18,6 +18,7 @@ pub fn before() {
     locks::hold();
     places::hold();
     side::hold();
+    owners::hold();
     code::hold();
     alloc::hold();
 }
@@ -26,6 +27,7 @@ pub fn before() {
 pub fn parent() {
     alloc::let_go();
     code::let_go();
+    owners::let_go();
     side::let_go();
     places::let_go();
     locks::let_go();
@@ -42,6 +44,7 @@ pub fn child(t: &mut Thread) {
     parent();
     // Whoever held a cell in the parent does not exist here, and what the others did lies behind this thread.
     shadow::forget_all();
+    owners::forget_all(&t.owner);
     thread::only(t);
     races::child();
     channel::child();

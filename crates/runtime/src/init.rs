@@ -1,7 +1,7 @@
 //! The start: before any code of the program runs.
 
 use crate::options::Options;
-use crate::{channel, intercept, log, memory, registry, shadow, thread};
+use crate::{channel, intercept, log, memory, owners, registry, shadow, thread};
 use deadheat_abi::shadow::{ADDRESS_MASK, BASE, GRANULE, LEN};
 use std::ffi::CString;
 use std::sync::atomic::Ordering;
@@ -52,6 +52,7 @@ extern "C" fn start() {
             log::tell(format_args!("{why}; this program runs UNCHECKED"));
             return;
         }
+        owners::init();
         thread::start_main();
         if let Some(stack) = maps
             .lines()

@@ -26,6 +26,7 @@ pub mod loss;
 pub mod memory;
 pub mod modules;
 pub mod options;
+pub mod owners;
 pub mod places;
 pub mod quick;
 pub mod races;

@@ -4,10 +4,11 @@
 //! last one. Everything else is for [`crate::checks`].
 //!
 //! What is done is what [`crate::cell::step`] does in that case (the tests in `exact` see to it that both agree), in
-//! assembly: half of the time goes to one locked instruction, which waits for all stores before it, so each register that
-//! need not be saved counts twice.
+//! assembly: in the regions of others ([`crate::owners`]) half of the time goes to one locked instruction, which waits for all
+//! stores before it, so each register that need not be saved counts twice.
 
 use crate::hooks::{late_signals, read8_in_any_case, write8_in_any_case};
+use crate::owners::{IN_SECTION, REGION_SHIFT, SHARED};
 use crate::places;
 use crate::thread::{self, Thread};
 use deadheat_abi::shadow::{EPOCH, PLACE_BITS, PLACE_SHIFT, SIDE, SLOT_SHIFT, TIME_BITS, TIME_SHIFT};
@@ -22,8 +23,6 @@ macro_rules! save {
         push rcx
         .cfi_adjust_cfa_offset 8
         push rdx
-        .cfi_adjust_cfa_offset 8
-        push rbx
         .cfi_adjust_cfa_offset 8
         push r8
         .cfi_adjust_cfa_offset 8
@@ -43,8 +42,6 @@ macro_rules! restore {
         .cfi_adjust_cfa_offset -8
         pop r8
         .cfi_adjust_cfa_offset -8
-        pop rbx
-        .cfi_adjust_cfa_offset -8
         pop rdx
         .cfi_adjust_cfa_offset -8
         pop rcx
@@ -54,25 +51,34 @@ macro_rules! restore {
     };
 }
 
-/// Whether the time of the word in `$word` is known to the thread whose record is in r8; if not, on to label 2. Changes rcx,
-/// rbx and r10.
+/// Whether the time of the word in `$word` is known to the thread, whose record is in r8 and whose variable in r9; if not, on
+/// to label 2. Its own times are. Changes rcx and r10.
 macro_rules! known {
-    ($word:literal) => {
+    ($word:literal, $known:literal) => {
         concat!(
             "mov rcx, ",
+            $word,
+            "
+            xor rcx, [r9 + {epoch}]
+            shr rcx, {slot_shift}
+            je ",
+            $known,
+            "f
+            mov rcx, ",
             $word,
             "
             shr rcx, {slot_shift}
             cmp rcx, [r8 + {len}]
             jae 2f
             mov r10, [r8 + {times}]
-            mov rbx, ",
+            mov r10, [r10 + 8 * rcx]
+            mov rcx, ",
             $word,
             "
-            shr rbx, {time_shift}
-            and ebx, {time_mask}
-            cmp [r10 + 8 * rcx], rbx
-            jb 2f"
+            shr rcx, {time_shift}
+            and ecx, {time_mask}
+            cmp r10, rcx
+            jb 2f",
         )
     };
 }
@@ -84,6 +90,16 @@ macro_rules! low {
     };
     (write) => {
         "rcx"
+    };
+}
+
+/// Stores the new first word.
+macro_rules! store {
+    (read) => {
+        ""
+    };
+    (write) => {
+        "mov [r11], rcx"
     };
 }
 
@@ -112,7 +128,9 @@ macro_rules! quick {
             "jne 3f",
             "cmp qword ptr [r9 + {epoch}], 0",
             "je 3f",
-            "mov dword ptr [r9 + {inside}], 1",
+            // Into the runtime and into a section: before the cell is looked at.
+            "mov dword ptr [r9 + {inside}], {in_section}",
+            "mov r8, [r9 + {thread}]",
             // The cell: its address in r11, its words in rax and rdx.
             "mov r11, rdi",
             "and r11, [r9 + {mask}]",
@@ -127,11 +145,11 @@ macro_rules! quick {
             "je 2f",
             "test edx, {readers}",
             concat!("jne ", several!($kind)),
-            "mov r8, [r9 + {thread}]",
-            known!("rax"),
+            known!("rax", "10"),
+            "10:",
             "cmp rax, rdx",
             "je 1f",
-            known!("rdx"),
+            known!("rdx", "1"),
             // The place, in rcx.
             "1:",
             "mov rcx, [r8 + {locks}]",
@@ -151,9 +169,17 @@ macro_rules! quick {
             "shl rcx, {place_shift}",
             // The new words: all bytes were touched.
             "or rcx, [r9 + {epoch}]",
-            concat!("mov rbx, ", low!($kind)),
-            "lock cmpxchg16b [r11]",
-            "jne 2f",
+            // Whose the region is.
+            "mov r10, rdi",
+            "and r10, [r9 + {mask}]",
+            "shr r10, {region_shift}",
+            "shl r10, 2",
+            "add r10, [r8 + {words}]",
+            "movzx r10d, word ptr [r10]",
+            "cmp r10d, [r8 + {name}]",
+            "jne 9f",
+            store!($kind),
+            "mov [r11 + 8], rcx",
             "8:",
             "mov dword ptr [r9 + {inside}], 0",
             "cmp dword ptr [r9 + {pending}], 0",
@@ -163,6 +189,17 @@ macro_rules! quick {
             "5:",
             $pending,
             ".cfi_restore_state",
+            "9:",
+            "cmp r10d, {shared}",
+            "jne 2f",
+            "push rbx",
+            ".cfi_adjust_cfa_offset 8",
+            concat!("mov rbx, ", low!($kind)),
+            "lock cmpxchg16b [r11]",
+            "pop rbx",
+            ".cfi_adjust_cfa_offset -8",
+            "je 8b",
+            "jmp 2f",
             // Several readers: a read by one of them, in the epoch of then, says nothing new.
             "6:",
             "mov r10, [rip + {chains}]",
@@ -200,6 +237,11 @@ macro_rules! quick {
             hash_shift = const 64 - thread::CACHED.trailing_zeros(),
             factor = const CONTEXT_FACTOR,
             side = const SIDE,
+            in_section = const IN_SECTION | 1,
+            words = const offset_of!(Thread, owner.words),
+            name = const offset_of!(Thread, owner.name),
+            region_shift = const REGION_SHIFT,
+            shared = const SHARED,
             chains = sym places::READER,
             chain_mask = const (1u32 << (PLACE_BITS - 1)) - 1,
             before = const offset_of!(places::Reader, before),
@@ -217,33 +259,42 @@ macro_rules! quick {
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C" fn __deadheat_read8() {
-    quick!(read, "[rsp + 56]", "ret", "jmp {late}", "jmp {other}", late = sym late_signals, other = sym read8_in_any_case)
+    quick!(read, "[rsp + 48]", "ret", "jmp {late}", "jmp {other}", late = sym late_signals, other = sym read8_in_any_case)
 }
 
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C" fn __deadheat_write8() {
-    quick!(write, "[rsp + 56]", "ret", "jmp {late}", "jmp {other}", late = sym late_signals, other = sym write8_in_any_case)
+    quick!(write, "[rsp + 48]", "ret", "jmp {late}", "jmp {other}", late = sym late_signals, other = sym write8_in_any_case)
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
     use crate::cell::Cell;
+    use std::sync::atomic::AtomicU32;
 
     #[unsafe(naked)]
     unsafe extern "C" fn read(addr: usize, context: u64, pc: usize) -> bool {
-        quick!(read, "[rsp + 32]", "mov eax, 1\nret", "ud2", "xor eax, eax\nret")
+        quick!(read, "[rsp + 24]", "mov eax, 1\nret", "ud2", "xor eax, eax\nret")
     }
 
     #[unsafe(naked)]
     unsafe extern "C" fn write(addr: usize, context: u64, pc: usize) -> bool {
-        quick!(write, "[rsp + 32]", "mov eax, 1\nret", "ud2", "xor eax, eax\nret")
+        quick!(write, "[rsp + 24]", "mov eax, 1\nret", "ud2", "xor eax, eax\nret")
     }
 
     /// What the hooks do first, with any cell and place. Whether it was done.
-    pub fn access<const WRITE: bool>(t: &mut Thread, cell: &Cell, context: u64, pc: usize) -> bool {
+    pub fn access<const WRITE: bool>(
+        t: &mut Thread,
+        cell: &Cell,
+        own: bool,
+        context: u64,
+        pc: usize,
+    ) -> bool {
         t.refresh();
+        let word = AtomicU32::new(if own { t.owner.name } else { SHARED });
+        t.owner.words = &raw const word;
         let tls = crate::tls::get();
         // SAFETY: the thread's own variable, put back as it was; the cell stands for all addresses.
         unsafe {

@@ -118,26 +118,18 @@ pub fn touched(addr: usize, len: usize, mut f: impl FnMut(usize, usize)) {
     if len < LARGE {
         return f(addr, len);
     }
-    let per_page = PAGE * GRANULE as usize / CELL as usize;
-    const AT_ONCE: usize = 1024;
-    let mut resident = [0u8; AT_ONCE];
-    let (mut at, end) = (addr, addr + len);
+    let granule = GRANULE as usize;
+    let (mut at, end) = (addr / granule * granule, addr + len);
     while at < end {
-        let page = at / per_page * per_page;
-        let pages = (end - page).div_ceil(per_page).min(AT_ONCE);
-        let start = std::ptr::from_ref(cell(page)).addr();
-        let pages = pages.min(((BASE + LEN) as usize - start) / PAGE);
-        // SAFETY: the kernel writes one byte for each page.
-        let known =
-            unsafe { libc::syscall(libc::SYS_mincore, start, pages * PAGE, resident.as_mut_ptr()) == 0 };
-        for (n, resident) in resident[..pages].iter().enumerate() {
-            let from = (page + n * per_page).max(at);
-            let to = (page + (n + 1) * per_page).min(end);
-            if !known || resident & 1 == 1 {
-                f(from, to - from);
-            }
-        }
-        at = page + pages * per_page;
+        // Masked addresses may wrap around: then in two pieces.
+        let start = std::ptr::from_ref(cell(at)).addr();
+        let len = (2 * (end - at)).min((BASE + LEN) as usize - start);
+        vm::resident(start / PAGE * PAGE, len + start % PAGE, |page| {
+            let of = |shadow: usize| at + (shadow - start) / 2;
+            let (from, to) = (of(page.max(start)).max(addr), of((page + PAGE).min(start + len)));
+            f(from, to - from);
+        });
+        at += len / 2;
     }
 }
 

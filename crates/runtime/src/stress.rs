@@ -12,10 +12,10 @@ const THREADS: u32 = 4;
 const ROUNDS: u32 = 20_000;
 
 /// Numbers that look random, the same in every run.
-struct Random(u64);
+pub struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, n: u64) -> u64 {
+    pub fn below(&mut self, n: u64) -> u64 {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -61,8 +61,8 @@ fn any(t: &mut Thread, cell: &Cell, random: &mut Random, found: &mut Vec<Found>)
     match random.below(8) {
         0 => side::atomic(t, cell, mask, AccessKind::Read, at, found),
         1 => side::atomic(t, cell, mask, AccessKind::Write, at, found),
-        2..5 => cell::access::<true>(t, cell, mask, at, found),
-        _ => cell::access::<false>(t, cell, mask, at, found),
+        2..5 => cell::access::<true>(t, cell, false, mask, at, found),
+        _ => cell::access::<false>(t, cell, false, mask, at, found),
     }
 }
 
@@ -88,7 +88,7 @@ fn threads_that_only_read_never_race_and_are_all_on_record() {
     let cell = Cell::default();
     let found = run(|t, random, found| {
         let mask = random.mask();
-        cell::access::<false>(t, &cell, mask, Place(1), found);
+        cell::access::<false>(t, &cell, false, mask, Place(1), found);
     });
     assert!(found.is_empty());
     let (write, read) = cell.load();

@@ -8,6 +8,7 @@
 //! before all that follows. Then its inline tests pass, and it records nothing. A phase ends with the next fork.
 
 use crate::locks::{Held, LockSet};
+use crate::owners::Owner;
 use crate::places::{At, Place};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
 use crate::stacks::{self, Entry};
@@ -36,6 +37,8 @@ pub struct Thread {
     pub times_len: usize,
     /// The set of locks held as in a cached place, or [`UNKNOWN_LOCKS`].
     pub locks: u64,
+    /// Who it is in the shadow.
+    pub owner: Owner,
     /// Whether there is no other thread whose accesses could race with its own.
     pub serial: bool,
     /// Whether it has no place in the shadow: its accesses are neither checked nor recorded.
@@ -214,6 +217,7 @@ impl Thread {
     pub fn new(id: u32, hb: HbThread, seen: bool) -> Thread {
         let mut thread = Thread {
             id,
+            owner: Owner::nobody(),
             hb,
             epoch: 0,
             times: std::ptr::null(),
@@ -288,9 +292,22 @@ impl Thread {
         match fresh {
             Some(slot) => {
                 self.hb.move_to(slot);
+                self.appear();
                 self.refresh();
             }
             None => crate::loss::note(crate::loss::Loss::Slots),
+        }
+    }
+
+    /// Is in the shadow by the slot that it has.
+    fn appear(&mut self) {
+        if !self.blind && !self.tls.is_null() {
+            self.owner.gone();
+            // SAFETY: the thread's own variable; `end` says when it goes.
+            self.owner = unsafe {
+                let inside = &raw const (*self.tls).inside;
+                Owner::new(self.hb.slot().0, inside.cast())
+            };
         }
     }
 
@@ -517,6 +534,7 @@ fn adopt(tls: *mut Tls) -> Option<usize> {
 /// Makes `thread` the current thread's record.
 fn own(mut thread: Box<Thread>, tls: *mut Tls) -> usize {
     thread.tls = tls;
+    thread.appear();
     let thread = Box::into_raw(thread).expose_provenance();
     // SAFETY: the thread's own variable.
     unsafe { (*tls).thread = thread as u64 };
@@ -624,6 +642,7 @@ pub fn end() {
         Box::from_raw(std::ptr::with_exposed_provenance_mut::<Thread>(record))
     };
     side::give_all(&mut thread);
+    thread.owner.gone();
     let Thread { id, hb, .. } = *thread;
     let mut registry = registry::lock();
     registry.leave(hb.slot(), hb.time());
@@ -655,6 +674,7 @@ pub fn join(thread: &mut Thread, child: ThreadRef) {
             // SAFETY: its record is still there, and whoever could touch it is not.
             let ended = unsafe { &*std::ptr::with_exposed_provenance::<Thread>(record) };
             hb::join(&mut thread.hb, &ended.hb);
+            ended.owner.gone();
             true
         }
         State::Alive(_) | State::Gone => false,

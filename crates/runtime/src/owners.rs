@@ -1,0 +1,358 @@
+//! Who may change the shadow of a stretch of memory without locked instructions.
+//!
+//! Most memory is touched by one thread for long. A *region* of it (4 KiB) belongs to nobody at first, then to the thread
+//! that touches it first, which changes its cells with plain stores. When another thread comes, the region is handed over;
+//! the third time it becomes *shared* for good, and its cells change by `cmpxchg16b`, as they would without all this.
+//!
+//! A thread changes cells only inside a *section*, which it enters before it looks at the cell and at whose the region is.
+//! Entering is an ordinary store to its own `tls.inside`: that it is seen in time is the newcomer's business. It marks the
+//! region, has the kernel put a barrier into every running thread (`membarrier`), and waits until it sees the owner outside
+//! of sections. From the barrier on whoever enters one sees the mark.
+//!
+//! Where there is no `membarrier`, every region is shared from the beginning. A program that is about to confine itself
+//! (`seccomp`) could not be served any more: then all is made shared before it does.
+
+use crate::spin::{Spin, Wait};
+use crate::vm::{self, PAGE, Table};
+use deadheat_abi::shadow::ADDRESS_MASK;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
+
+/// An address shifted by this is a region's number.
+pub const REGION_SHIFT: u32 = 12;
+const REGIONS: usize = (ADDRESS_MASK as usize >> REGION_SHIFT) + 1;
+
+/// Whose a region is: the lower half of its word. Otherwise one more than the owner's slot.
+const NOBODY: u32 = 0;
+/// It is being taken from its owner.
+const MARKED: u32 = 0xfffe;
+/// Everybody's.
+pub const SHARED: u32 = 0xffff;
+/// How often it was handed over: the upper half.
+const ONCE: u32 = 1 << 16;
+/// So often it may be.
+const OFTEN: u32 = 2 * ONCE;
+
+/// How many regions, from the one that is wanted on, are taken from their owner at once.
+const TOGETHER: usize = 64;
+
+/// A word for each region. Read in [`crate::quick`], too.
+static OWNERS: Table<AtomicU32> = Table::new();
+
+/// Whether there can be owners. Held while words change.
+static ABLE: Spin<bool> = Spin::new(false);
+
+/// In `tls.inside` while the thread is in a section.
+pub const IN_SECTION: u32 = 0x100;
+
+/// For each slot, where the thread that has it says whether it is in a section; 0 if there is none. Read and changed while
+/// [`ABLE`] is held, so that the place is there for as long.
+static SECTION: Table<AtomicUsize> = Table::new();
+const SECTIONS: usize = 1 << 14;
+
+/// A thread, as far as regions go.
+pub struct Owner {
+    /// What the words of its own regions say.
+    pub name: u32,
+    /// All words.
+    pub words: *const AtomicU32,
+    /// Its `tls.inside`.
+    inside: *const AtomicU32,
+}
+
+impl Owner {
+    /// The thread that has `slot` and says in `inside` whether it is in a section. To be told when it is [`gone`][Owner::gone].
+    ///
+    /// # Safety
+    /// `inside` is there until then.
+    pub unsafe fn new(slot: u32, inside: *const AtomicU32) -> Owner {
+        let _changing = ABLE.lock();
+        section(slot).store(inside.expose_provenance(), Ordering::Relaxed);
+        Owner {
+            name: slot + 1,
+            words: OWNERS.at(0, REGIONS),
+            inside,
+        }
+    }
+
+    /// For a thread that does not run yet.
+    pub fn nobody() -> Owner {
+        Owner {
+            name: SHARED,
+            words: OWNERS.at(0, REGIONS),
+            inside: std::ptr::null(),
+        }
+    }
+
+    /// The thread ends, or takes another slot.
+    pub fn gone(&self) {
+        if self.name <= SECTIONS as u32 {
+            let _changing = ABLE.lock();
+            section(self.name - 1).store(0, Ordering::Relaxed);
+        }
+    }
+
+    /// Enters a section in which the cell of `addr` may be changed: with plain stores if true, else with locked
+    /// instructions.
+    #[inline(always)]
+    pub fn enter(&self, addr: usize) -> bool {
+        let word = word(region(addr));
+        loop {
+            self.mark(IN_SECTION);
+            match word.load(Ordering::Acquire) & SHARED {
+                SHARED => return false,
+                name if name == self.name => return true,
+                _ => {}
+            }
+            self.mark(0);
+            self.take(region(addr));
+        }
+    }
+
+    /// Leaves it.
+    #[inline(always)]
+    pub fn leave(&self) {
+        self.mark(0);
+    }
+
+    #[inline(always)]
+    fn mark(&self, section: u32) {
+        compiler_fence(Ordering::SeqCst);
+        // SAFETY: the thread's own variable, as `new` was promised. Nobody else writes it, so no locked instruction.
+        let inside = unsafe { &*self.inside };
+        inside.store(
+            inside.load(Ordering::Relaxed) & !IN_SECTION | section,
+            Ordering::Relaxed,
+        );
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    /// Takes a region, or makes it shared. To be called outside of sections.
+    #[cold]
+    #[inline(never)]
+    fn take(&self, region: usize) {
+        let mut able = ABLE.lock();
+        let now = word(region).load(Ordering::Relaxed);
+        let often = now & !SHARED;
+        match now & SHARED {
+            SHARED => {}
+            NOBODY => {
+                let new = if *able && often < OFTEN { self.name } else { SHARED };
+                word(region).store(often | new, Ordering::Release);
+            }
+            owner => {
+                let all = || (region..REGIONS.min(region + TOGETHER)).map(word);
+                let taken = all()
+                    .take_while(|word| word.load(Ordering::Relaxed) == now)
+                    .count();
+                all()
+                    .take(taken)
+                    .for_each(|word| word.store(MARKED, Ordering::Relaxed));
+                *able &= barrier();
+                wait_for(owner - 1);
+                let new = often + ONCE | NOBODY;
+                all()
+                    .take(taken)
+                    .for_each(|word| word.store(new, Ordering::Release));
+            }
+        }
+    }
+}
+
+/// Waits until the thread that has `slot` is seen outside of sections. [`ABLE`] is held.
+fn wait_for(slot: u32) {
+    let inside = section(slot).load(Ordering::Relaxed);
+    if inside == 0 {
+        return;
+    }
+    // SAFETY: there as long as it is named, which cannot change meanwhile.
+    let inside = unsafe { &*std::ptr::with_exposed_provenance::<AtomicU32>(inside) };
+    // All bits are set where a thread ends, outside of sections.
+    let is_in = |inside| inside & IN_SECTION != 0 && inside != u32::MAX;
+    let mut wait = Wait::default();
+    while is_in(inside.load(Ordering::Acquire)) {
+        wait.once();
+    }
+}
+
+fn section(slot: u32) -> &'static AtomicUsize {
+    // SAFETY: within the table; zero bytes are an atomic.
+    unsafe { &*SECTION.at(slot as usize % SECTIONS, SECTIONS) }
+}
+
+fn region(addr: usize) -> usize {
+    (addr & ADDRESS_MASK as usize) >> REGION_SHIFT
+}
+
+fn word(region: usize) -> &'static AtomicU32 {
+    // SAFETY: within the table; zero bytes are an atomic.
+    unsafe { &*OWNERS.at(region, REGIONS) }
+}
+
+const REGISTER: i32 = 1 << 4;
+const EXPEDITED: i32 = 1 << 3;
+
+fn membarrier(command: i32) -> bool {
+    // SAFETY: touches no memory.
+    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
+}
+
+/// A full barrier in every thread that runs. Whether the kernel will do it again.
+fn barrier() -> bool {
+    let done = membarrier(EXPEDITED);
+    if !done {
+        // The kernel did at the start. No store stays out of sight for so long.
+        let time = libc::timespec {
+            tv_sec: 0,
+            tv_nsec: 1_000_000,
+        };
+        // SAFETY: reads the time, writes nothing.
+        unsafe { libc::syscall(libc::SYS_nanosleep, &raw const time, 0) };
+    }
+    done
+}
+
+/// Asks the kernel whether there can be owners.
+pub fn init() {
+    *ABLE.lock() = membarrier(REGISTER);
+}
+
+/// From now on everything is shared: the kernel may not be asked any more.
+pub fn share_all() {
+    let mut able = ABLE.lock();
+    if !std::mem::take(&mut *able) {
+        return;
+    }
+    let mut owned = Vec::new();
+    let start = OWNERS.at(0, REGIONS).addr();
+    vm::resident(start, REGIONS * size_of::<AtomicU32>(), |page| {
+        let first = (page - start) / size_of::<AtomicU32>();
+        for word in (first..first + PAGE / size_of::<AtomicU32>()).map(word) {
+            if !matches!(word.load(Ordering::Relaxed) & SHARED, SHARED | NOBODY) {
+                word.store(MARKED, Ordering::Relaxed);
+                owned.push(word);
+            }
+        }
+    });
+    barrier();
+    (0..SECTIONS as u32).for_each(wait_for);
+    owned
+        .iter()
+        .for_each(|word| word.store(SHARED, Ordering::Release));
+}
+
+/// Takes the lock, before a `fork`.
+pub fn hold() {
+    ABLE.hold();
+}
+
+/// Gives it back, after it.
+pub fn let_go() {
+    ABLE.let_go();
+}
+
+/// After a `fork`, in the child: nobody owns anything, and the only thread is `owner`.
+pub fn forget_all(owner: &Owner) {
+    if let Some(start) = OWNERS.start() {
+        vm::advise(start, REGIONS * size_of::<AtomicU32>(), libc::MADV_DONTNEED);
+    }
+    for slot in (0..SECTIONS as u32).filter(|slot| slot + 1 != owner.name) {
+        section(slot).store(0, Ordering::Relaxed);
+    }
+    init();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stress::Random;
+    use std::cell::UnsafeCell;
+    use std::sync::Once;
+
+    /// Numbers that threads count up, one in each region.
+    struct Counts(Vec<UnsafeCell<AtomicU32>>);
+
+    // SAFETY: what the test is about.
+    unsafe impl Sync for Counts {}
+
+    fn init_once() {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(init);
+    }
+
+    /// Counts up as cells are changed: with an ordinary addition where the region is one's own.
+    fn count(owner: &Owner, addr: usize, count: &UnsafeCell<AtomicU32>) {
+        let own = owner.enter(addr);
+        // SAFETY: nobody else changes it meanwhile, if owners are owners.
+        unsafe {
+            match own {
+                true => {
+                    let plain = count.get().cast::<u32>();
+                    plain.write_volatile(plain.read_volatile() + 1);
+                }
+                false => drop((*count.get()).fetch_add(1, Ordering::Relaxed)),
+            }
+        }
+        owner.leave();
+    }
+
+    #[test]
+    fn no_change_is_lost_while_regions_go_from_hand_to_hand() {
+        const THREADS: u32 = 4;
+        const PLACES: usize = 256;
+        const ROUNDS: usize = 40_000;
+        init_once();
+        // Regions and slots that no other test has.
+        for base in (0..24).map(|n| 0x0100_0000_0000 + (n << 24)) {
+            let counts = Counts((0..PLACES).map(|_| UnsafeCell::default()).collect());
+            std::thread::scope(|scope| {
+                for n in 0..THREADS {
+                    let counts = &counts;
+                    scope.spawn(move || {
+                        let inside = AtomicU32::new(1);
+                        // SAFETY: it lives longer than the owner.
+                        let owner = unsafe { Owner::new(9000 + n, &raw const inside) };
+                        let mut random = Random(u64::from(n) + base as u64);
+                        for round in 0..ROUNDS {
+                            // Each has its own part, which all leave now and then.
+                            let part = if random.below(200) == 0 {
+                                random.below(4)
+                            } else {
+                                n.into()
+                            };
+                            let at = part as usize * 64 + round / 1000 % 64;
+                            count(&owner, base + (at << REGION_SHIFT), &counts.0[at]);
+                        }
+                        owner.gone();
+                    });
+                }
+            });
+            // SAFETY: the threads have ended.
+            let sum: u32 = counts
+                .0
+                .iter()
+                .map(|count| unsafe { (*count.get()).load(Ordering::Relaxed) })
+                .sum();
+            assert_eq!(sum as usize, THREADS as usize * ROUNDS);
+        }
+    }
+
+    #[test]
+    fn a_region_is_handed_over_twice_and_then_shared() {
+        init_once();
+        let inside = [9100, 9101].map(|slot| (slot, AtomicU32::new(1)));
+        // SAFETY: they live longer than the owners.
+        let owners = inside
+            .each_ref()
+            .map(|(slot, inside)| unsafe { Owner::new(*slot, inside) });
+        let addr = 0x0300_0000_0000;
+        let enter = |n: usize| {
+            let own = owners[n].enter(addr);
+            owners[n].leave();
+            own
+        };
+        assert!(enter(0) && enter(0));
+        assert!(enter(1) && enter(1));
+        assert_eq!([0, 1, 0, 1].map(enter), [false; 4]);
+        owners.iter().for_each(Owner::gone);
+    }
+}
