@@ -1,6 +1,7 @@
 //! Checks of accesses: from an address and a length to cells and races.
 
 use crate::cell::{self, Found};
+use crate::owners::REGION_MASK;
 use crate::places::Place;
 use crate::races::Present;
 use crate::thread::Thread;
@@ -62,11 +63,18 @@ pub fn granule<const WRITE: bool>(t: &mut Thread, addr: usize, mask: u8, context
 #[inline]
 pub fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, place: Place, does: Does) {
     let mut found = Vec::new();
-    let (mut at, mut left) = (addr, len);
-    while left > 0 {
-        let (mask, count) = first_bytes(at, left);
+    let (mut at, end) = (addr, addr + len);
+    while at < end {
+        let mut granule = at;
         let own = t.owner.enter(at);
-        cell::access::<WRITE>(t, shadow::cell(at), own, mask, place, &mut found);
+        // In one section as far as the region goes.
+        let stop = end.min((at | REGION_MASK) + 1);
+        while at < stop && found.is_empty() {
+            granule = at;
+            let (mask, count) = first_bytes(at, stop - at);
+            cell::access::<WRITE>(t, shadow::cell(at), own, mask, place, &mut found);
+            at += count;
+        }
         t.owner.leave();
         if !found.is_empty() {
             let present = Present {
@@ -76,11 +84,9 @@ pub fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, place: 
                 atomic: false,
                 place,
             };
-            races::report(t, at, present, &found);
+            races::report(t, granule, present, &found);
             found.clear();
         }
-        at += count;
-        left -= count;
     }
 }
 

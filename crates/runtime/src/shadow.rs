@@ -27,6 +27,13 @@ pub fn reserve() -> Result<(), i32> {
     Ok(())
 }
 
+/// Has the kernel map the shadow of some memory, to be written. It need not.
+pub fn populate(addr: usize, len: usize) {
+    let start = std::ptr::from_ref(cell(addr)).addr();
+    let len = (2 * len).min((BASE + LEN) as usize - start);
+    vm::advise(start, len, libc::MADV_POPULATE_WRITE);
+}
+
 /// The cell of an address.
 #[inline(always)]
 pub fn cell(addr: usize) -> &'static Cell {

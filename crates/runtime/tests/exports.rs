@@ -27,6 +27,7 @@ const INTERPOSED: &str = "
     mmap mmap64 munmap mremap dlclose
     read readv recv recvfrom recvmsg write writev send sendto sendmsg shutdown close
     epoll_ctl epoll_wait epoll_pwait epoll_pwait2 poll ppoll select pselect
+    prctl syscall
     _exit _Exit quick_exit __cxa_atexit __cxa_at_quick_exit signal sigaction
     __cxa_guard_acquire __cxa_guard_release __cxa_guard_abort
     __cxa_throw __cxa_init_primary_exception __cxa_end_catch

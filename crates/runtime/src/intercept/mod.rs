@@ -12,6 +12,7 @@
 //! | `memory_functions`, `strings`, `wide`, `delete`, `libatomic` | called by instrumented code only: their accesses are checked |
 //! | `global` | functions as the process has them, which may be the program's own |
 //! | `exit`, `at_exit`, `signals`, `fork` | ends and copies of the process |
+//! | `confine` | `seccomp` |
 //! | `late` | signals that come while the runtime is at work |
 //!
 //! What an interceptor may order is what the standard orders, no more: an edge too many hides races.
@@ -26,6 +27,7 @@ mod barrier;
 mod bootstrap;
 mod c11;
 mod cond;
+mod confine;
 mod cxx;
 mod delete;
 mod dynamic;
