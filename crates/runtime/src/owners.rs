@@ -37,7 +37,7 @@ const ONCE: u32 = 1 << 16;
 const OFTEN: u32 = 2 * ONCE;
 
 /// How many regions, from the one that is wanted on, are taken from their owner at once.
-const TOGETHER: usize = 256;
+const TOGETHER: usize = 64;
 
 /// The shadow of so many regions is written to by the kernel ahead of a thread that goes through memory from front to back.
 /// Without that each page of it is mapped twice, first to be read, then to be written, and the second time all other
@@ -174,10 +174,12 @@ impl Owner {
                     .for_each(|word| word.store(MARKED, Ordering::Relaxed));
                 *able &= barrier();
                 wait_for(owner - 1);
-                let new = often + ONCE | NOBODY;
-                all()
-                    .take(taken)
-                    .for_each(|word| word.store(new, Ordering::Release));
+                // Only the one that is wanted has been handed over: the owner may take the others back.
+                let mut often = often + ONCE;
+                for word in all().take(taken) {
+                    word.store(often | NOBODY, Ordering::Release);
+                    often = now & !SHARED;
+                }
             }
         }
     }

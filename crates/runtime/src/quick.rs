@@ -10,12 +10,12 @@
 use crate::hooks::{late_signals, read8_in_any_case, write8_in_any_case};
 use crate::owners::{IN_SECTION, REGION_SHIFT, SHARED};
 use crate::places;
-use crate::thread::{self, Thread};
+use crate::thread::{self, Cached, Thread};
 use deadheat_abi::shadow::{EPOCH, PLACE_BITS, PLACE_SHIFT, SIDE, SLOT_SHIFT, TIME_BITS, TIME_SHIFT};
 use deadheat_abi::tls::{CONTEXT_FACTOR, Tls};
 use std::mem::offset_of;
 
-/// The registers that are saved, in this order; the return address stands behind them.
+/// The registers that are saved: these at once, three more where they are needed; the return address stands behind them.
 macro_rules! save {
     () => {
         "push rax
@@ -23,8 +23,13 @@ macro_rules! save {
         push rcx
         .cfi_adjust_cfa_offset 8
         push rdx
-        .cfi_adjust_cfa_offset 8
-        push r8
+        .cfi_adjust_cfa_offset 8"
+    };
+}
+
+macro_rules! save_more {
+    () => {
+        "push r8
         .cfi_adjust_cfa_offset 8
         push r9
         .cfi_adjust_cfa_offset 8
@@ -33,16 +38,20 @@ macro_rules! save {
     };
 }
 
-macro_rules! restore {
+macro_rules! restore_more {
     () => {
-        ".cfi_remember_state
-        pop r10
+        "pop r10
         .cfi_adjust_cfa_offset -8
         pop r9
         .cfi_adjust_cfa_offset -8
         pop r8
-        .cfi_adjust_cfa_offset -8
-        pop rdx
+        .cfi_adjust_cfa_offset -8"
+    };
+}
+
+macro_rules! restore {
+    () => {
+        "pop rdx
         .cfi_adjust_cfa_offset -8
         pop rcx
         .cfi_adjust_cfa_offset -8
@@ -103,13 +112,19 @@ macro_rules! store {
     };
 }
 
-/// Where to go on if the last word stands for several readers.
+/// Looks whether the word of the last read, in rdx, stands for several readers; then on to label 6. The thread's variable is
+/// in rax. For a write, which has to look at all of them, that is not worth while.
 macro_rules! several {
     (read) => {
-        "6f"
+        "mov r11, rdi
+        and r11, [rax + {mask}]
+        mov rcx, [rax + {base}]
+        mov rdx, [rcx + 2 * r11 + 8]
+        test edx, {readers}
+        jne 6f"
     };
     (write) => {
-        "2f"
+        ""
     };
 }
 
@@ -121,8 +136,12 @@ macro_rules! quick {
         std::arch::naked_asm!(
             ".cfi_startproc",
             save!(),
-            "mov r9, [rip + __deadheat_tls@GOTTPOFF]",
-            "add r9, fs:[0]",
+            "mov rax, [rip + __deadheat_tls@GOTTPOFF]",
+            "add rax, fs:[0]",
+            several!($kind),
+            "25:",
+            save_more!(),
+            "mov r9, rax",
             // Not inside the runtime, and to be checked.
             "cmp dword ptr [r9 + {inside}], 0",
             "jne 3f",
@@ -138,28 +157,26 @@ macro_rules! quick {
             "lea r11, [rcx + 2 * r11]",
             "mov rdx, [r11 + 8]",
             "mov rax, [r11]",
-            // Not a state elsewhere, not several readers.
-            "mov rcx, rax",
-            "shr rcx, {slot_shift}",
-            "cmp ecx, {side}",
-            "je 2f",
+            // Not several readers.
             "test edx, {readers}",
-            concat!("jne ", several!($kind)),
-            known!("rax", "10"),
-            "10:",
-            "cmp rax, rdx",
-            "je 1f",
-            known!("rdx", "1"),
+            "jne 2f",
+            // Mostly both accesses were its own.
+            "mov rcx, rax",
+            "xor rcx, rdx",
+            "mov r10, rax",
+            "xor r10, [r9 + {epoch}]",
+            "or rcx, r10",
+            "shr rcx, {slot_shift}",
+            "jne 21f",
             // The place, in rcx.
-            "1:",
+            "22:",
             "mov rcx, [r8 + {locks}]",
             concat!("or rcx, ", $pc),
             "mov r10, rcx",
             "xor r10, rsi",
             "imul r10, [rip + 4f]",
             "shr r10, {hash_shift}",
-            "lea r10, [r10 + 2 * r10]",
-            "shl r10, 3",
+            "shl r10, {cached_shift}",
             "add r10, [r8 + {places}]",
             "cmp [r10], rsi",
             "jne 2f",
@@ -183,12 +200,27 @@ macro_rules! quick {
             "8:",
             "mov dword ptr [r9 + {inside}], 0",
             "cmp dword ptr [r9 + {pending}], 0",
+            ".cfi_remember_state",
+            restore_more!(),
             restore!(),
             "jne 5f",
             $done,
             "5:",
             $pending,
             ".cfi_restore_state",
+            // Not a state elsewhere.
+            "21:",
+            "mov rcx, rax",
+            "shr rcx, {slot_shift}",
+            "cmp ecx, {side}",
+            "je 2f",
+            known!("rax", "23"),
+            "23:",
+            "cmp rax, rdx",
+            "je 22b",
+            known!("rdx", "24"),
+            "24:",
+            "jmp 22b",
             "9:",
             "cmp r10d, {shared}",
             "jne 2f",
@@ -199,27 +231,33 @@ macro_rules! quick {
             "pop rbx",
             ".cfi_adjust_cfa_offset -8",
             "je 8b",
-            "jmp 2f",
-            // Several readers: a read by one of them, in the epoch of then, says nothing new.
-            "6:",
-            "mov r10, [rip + {chains}]",
-            "7:",
-            "mov ecx, edx",
-            "shr ecx, {place_shift}",
-            "and ecx, {chain_mask}",
-            "shl rcx, 4",
-            "mov rdx, [r10 + rcx + {before}]",
-            "mov rcx, rdx",
-            "xor rcx, [r9 + {epoch}]",
-            "test rcx, {all}",
-            "je 8b",
-            "test edx, {readers}",
-            "jne 7b",
             "2:",
             "mov dword ptr [r9 + {inside}], 0",
             "3:",
+            restore_more!(),
+            ".cfi_remember_state",
             restore!(),
             $not,
+            // Several readers: a read by one of them, in the epoch of then, says nothing new. Nothing is changed, so this is
+            // not inside the runtime.
+            ".cfi_restore_state",
+            "6:",
+            "mov rcx, [rip + {chains}]",
+            "7:",
+            "shr edx, {place_shift}",
+            "and edx, {chain_mask}",
+            "shl rdx, 4",
+            "mov rdx, [rcx + rdx + {before}]",
+            "mov r11, rdx",
+            "xor r11, [rax + {epoch}]",
+            "test r11, {all}",
+            "je 26f",
+            "test edx, {readers}",
+            "jne 7b",
+            "jmp 25b",
+            "26:",
+            restore!(),
+            $done,
             ".cfi_endproc",
             ".p2align 3",
             "4:",
@@ -235,6 +273,7 @@ macro_rules! quick {
             locks = const offset_of!(Thread, locks),
             places = const offset_of!(Thread, places.one),
             hash_shift = const 64 - thread::CACHED.trailing_zeros(),
+            cached_shift = const size_of::<Cached>().trailing_zeros(),
             factor = const CONTEXT_FACTOR,
             side = const SIDE,
             in_section = const IN_SECTION | 1,

@@ -100,7 +100,7 @@ pub const CACHED: usize = 1024;
 
 /// Read in [`crate::quick`], too.
 #[derive(Clone, Copy, Default)]
-#[repr(C)]
+#[repr(C, align(32))]
 pub struct Cached {
     context: u64,
     /// pc, locks and whether it is a free.
