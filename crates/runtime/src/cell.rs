@@ -191,6 +191,25 @@ pub fn is_read(t: &Thread, cell: &Cell) -> bool {
     true
 }
 
+/// An access to all bytes of an own cell whose accesses on record were all by `t`, if it is one: what [`step`] does then.
+#[inline(always)]
+fn own_access<const WRITE: bool>(t: &Thread, cell: &Cell, at: Place) -> bool {
+    let (write, read) = cell.load();
+    let by_others = ((write ^ read) | (write ^ t.epoch)) >> SLOT_SHIFT != 0;
+    if by_others || place(read).is_readers() {
+        return false;
+    }
+    let new = |word: u64| (word ^ t.epoch) & (EPOCH | 0xff) != 0;
+    let after = word(t.epoch, at, 0xff);
+    if WRITE && new(write) {
+        cell.set((after, after));
+    }
+    if !WRITE && new(write) && new(read) {
+        cell.set((write, after));
+    }
+    true
+}
+
 /// A plain access by `t` to the bytes `mask` (neighbours, at least one) of the cell's granule. Races go to `found`. `own` if
 /// nobody else changes the cell ([`crate::owners`]).
 #[inline(always)]
@@ -202,6 +221,9 @@ pub fn access<const WRITE: bool>(
     at: Place,
     found: &mut Vec<Found>,
 ) {
+    if own && mask == 0xff && own_access::<WRITE>(t, cell, at) {
+        return;
+    }
     loop {
         let old = cell.load();
         if old.0 >= FIRST_SIDE {

@@ -36,8 +36,10 @@ const ONCE: u32 = 1 << 16;
 /// So often it may be.
 const OFTEN: u32 = 2 * ONCE;
 
-/// How many regions, from the one that is wanted on, are taken from their owner at once.
-const TOGETHER: usize = 64;
+/// The most regions that are taken from their owner at once.
+const TOGETHER: usize = 256;
+/// How far ahead of the last one a region may be for a thread to go on.
+const NEAR: usize = 64;
 
 /// The shadow of so many regions is written to by the kernel ahead of a thread that goes through memory from front to back.
 /// Without that each page of it is mapped twice, first to be read, then to be written, and the second time all other
@@ -68,6 +70,8 @@ pub struct Owner {
     inside: *const AtomicU32,
     /// The first region of those whose shadow was mapped last.
     ahead: Cell<usize>,
+    /// The end of what was taken from another last, and how much that was.
+    came: Cell<(usize, usize)>,
 }
 
 impl Owner {
@@ -93,6 +97,7 @@ impl Owner {
             words: OWNERS.at(0, REGIONS),
             inside,
             ahead: Cell::default(),
+            came: Cell::default(),
         }
     }
 
@@ -103,6 +108,7 @@ impl Owner {
             words: OWNERS.at(0, REGIONS),
             inside: std::ptr::null(),
             ahead: Cell::default(),
+            came: Cell::default(),
         }
     }
 
@@ -149,6 +155,17 @@ impl Owner {
         compiler_fence(Ordering::SeqCst);
     }
 
+    /// How many regions, from `region` on, to take from their owner at once: twice as many as before, if the thread goes on
+    /// from there. At the border of its own memory a thread takes one.
+    fn together(&self, region: usize) -> usize {
+        let (end, taken) = self.came.get();
+        if (end..end + NEAR).contains(&region) {
+            (2 * taken).clamp(1, TOGETHER)
+        } else {
+            1
+        }
+    }
+
     /// Takes a region, or makes it shared. To be called outside of sections.
     #[cold]
     #[inline(never)]
@@ -165,7 +182,7 @@ impl Owner {
                 self.populate(region);
             }
             owner => {
-                let all = || (region..REGIONS.min(region + TOGETHER)).map(word);
+                let all = || (region..REGIONS.min(region + self.together(region))).map(word);
                 let taken = all()
                     .take_while(|word| word.load(Ordering::Relaxed) == now)
                     .count();
@@ -174,12 +191,11 @@ impl Owner {
                     .for_each(|word| word.store(MARKED, Ordering::Relaxed));
                 *able &= barrier();
                 wait_for(owner - 1);
-                // Only the one that is wanted has been handed over: the owner may take the others back.
-                let mut often = often + ONCE;
-                for word in all().take(taken) {
-                    word.store(often | NOBODY, Ordering::Release);
-                    often = now & !SHARED;
-                }
+                let new = (often + ONCE) | NOBODY;
+                all()
+                    .take(taken)
+                    .for_each(|word| word.store(new, Ordering::Release));
+                self.came.set((region + taken, taken));
             }
         }
     }
