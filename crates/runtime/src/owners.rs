@@ -15,7 +15,7 @@
 use crate::shadow;
 use crate::spin::{Spin, Wait};
 use crate::vm::{self, PAGE, Table};
-use deadheat_abi::shadow::ADDRESS_MASK;
+use deadheat_abi::shadow::{ADDRESS_MASK, BASE};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
 
@@ -64,7 +64,8 @@ const SECTIONS: usize = 1 << 14;
 pub struct Owner {
     /// What the words of its own regions say.
     pub name: u32,
-    /// All words.
+    /// All words, as if there were some for memory below the shadow's: the number of a cell's region is its own address,
+    /// shifted by one more than that of the memory.
     pub words: *const AtomicU32,
     /// Its `tls.inside`.
     inside: *const AtomicU32,
@@ -94,7 +95,7 @@ impl Owner {
         section(slot).store(inside.expose_provenance(), Ordering::Relaxed);
         Owner {
             name: slot + 1,
-            words: OWNERS.at(0, REGIONS),
+            words: words(),
             inside,
             ahead: Cell::default(),
             came: Cell::default(),
@@ -105,7 +106,7 @@ impl Owner {
     pub fn nobody() -> Owner {
         Owner {
             name: SHARED,
-            words: OWNERS.at(0, REGIONS),
+            words: words(),
             inside: std::ptr::null(),
             ahead: Cell::default(),
             came: Cell::default(),
@@ -220,6 +221,12 @@ fn wait_for(slot: u32) {
 fn section(slot: u32) -> &'static AtomicUsize {
     // SAFETY: within the table; zero bytes are an atomic.
     unsafe { &*SECTION.at(slot as usize % SECTIONS, SECTIONS) }
+}
+
+fn words() -> *const AtomicU32 {
+    OWNERS
+        .at(0, REGIONS)
+        .wrapping_sub(BASE as usize >> (REGION_SHIFT + 1))
 }
 
 fn region(addr: usize) -> usize {

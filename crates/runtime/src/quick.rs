@@ -116,10 +116,7 @@ macro_rules! store {
 /// in rax. For a write, which has to look at all of them, that is not worth while.
 macro_rules! several {
     (read) => {
-        "mov r11, rdi
-        and r11, [rax + {mask}]
-        mov rcx, [rax + {base}]
-        mov rdx, [rcx + 2 * r11 + 8]
+        "mov rdx, [r11 + 8]
         test edx, {readers}
         jne 6f"
     };
@@ -138,6 +135,11 @@ macro_rules! quick {
             save!(),
             "mov rax, [rip + __deadheat_tls@GOTTPOFF]",
             "add rax, fs:[0]",
+            // The address of the cell, in r11.
+            "mov r11, rdi",
+            "and r11, [rax + {mask}]",
+            "mov rcx, [rax + {base}]",
+            "lea r11, [rcx + 2 * r11]",
             several!($kind),
             "25:",
             save_more!(),
@@ -150,11 +152,7 @@ macro_rules! quick {
             // Into the runtime and into a section: before the cell is looked at.
             "mov dword ptr [r9 + {inside}], {in_section}",
             "mov r8, [r9 + {thread}]",
-            // The cell: its address in r11, its words in rax and rdx.
-            "mov r11, rdi",
-            "and r11, [r9 + {mask}]",
-            "mov rcx, [r9 + {base}]",
-            "lea r11, [rcx + 2 * r11]",
+            // Its words, in rax and rdx.
             "mov rdx, [r11 + 8]",
             "mov rax, [r11]",
             // Not several readers.
@@ -187,8 +185,7 @@ macro_rules! quick {
             // The new words: all bytes were touched.
             "or rcx, [r9 + {epoch}]",
             // Whose the region is.
-            "mov r10, rdi",
-            "and r10, [r9 + {mask}]",
+            "mov r10, r11",
             "shr r10, {region_shift}",
             "shl r10, 2",
             "add r10, [r8 + {words}]",
@@ -248,9 +245,12 @@ macro_rules! quick {
             "and edx, {chain_mask}",
             "shl rdx, 4",
             "mov rdx, [rcx + rdx + {before}]",
-            "mov r11, rdx",
-            "xor r11, [rax + {epoch}]",
-            "test r11, {all}",
+            "push rdx",
+            ".cfi_adjust_cfa_offset 8",
+            "xor rdx, [rax + {epoch}]",
+            "test rdx, {all}",
+            "pop rdx",
+            ".cfi_adjust_cfa_offset -8",
             "je 26f",
             "test edx, {readers}",
             "jne 7b",
@@ -279,7 +279,7 @@ macro_rules! quick {
             in_section = const IN_SECTION | 1,
             words = const offset_of!(Thread, owner.words),
             name = const offset_of!(Thread, owner.name),
-            region_shift = const REGION_SHIFT,
+            region_shift = const REGION_SHIFT + 1,
             shared = const SHARED,
             chains = sym places::READER,
             chain_mask = const (1u32 << (PLACE_BITS - 1)) - 1,
@@ -333,7 +333,9 @@ pub(crate) mod tests {
     ) -> bool {
         t.refresh();
         let word = AtomicU32::new(if own { t.owner.name } else { SHARED });
-        t.owner.words = &raw const word;
+        // As if the cell were where that of the first region is.
+        let region = std::ptr::from_ref(cell).addr() >> (REGION_SHIFT + 1);
+        t.owner.words = (&raw const word).wrapping_sub(region);
         let tls = crate::tls::get();
         // SAFETY: the thread's own variable, put back as it was; the cell stands for all addresses.
         unsafe {
