@@ -14,11 +14,12 @@ pub fn before() {
     channel::hold();
     races::hold();
     registry::hold();
+    // Whoever holds it waits for threads that may wait for any of those that follow.
+    owners::hold();
     memory::hold();
     locks::hold();
     places::hold();
     side::hold();
-    owners::hold();
     code::hold();
     alloc::hold();
 }
@@ -27,11 +28,11 @@ pub fn before() {
 pub fn parent() {
     alloc::let_go();
     code::let_go();
-    owners::let_go();
     side::let_go();
     places::let_go();
     locks::let_go();
     memory::let_go();
+    owners::let_go();
     registry::let_go();
     races::let_go();
     channel::let_go();

@@ -49,7 +49,8 @@ const AHEAD: usize = 16;
 /// A word for each region. Read in [`crate::quick`], too.
 static OWNERS: Table<AtomicU32> = Table::new();
 
-/// Whether there can be owners. Held while words change.
+/// Whether there can be owners. Held while words change, and while threads are waited for that are in sections: what is locked
+/// in a section must not be held by who takes this.
 static ABLE: Spin<bool> = Spin::new(false);
 
 /// In `tls.inside` while the thread is in a section.
@@ -76,16 +77,6 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Has the kernel map the shadow from `region` on, if the thread comes from the region before it.
-    fn populate(&self, region: usize) {
-        let ahead = self.ahead.get();
-        let before = word(region.saturating_sub(1)).load(Ordering::Relaxed);
-        if before & SHARED == self.name && !(ahead..ahead + AHEAD).contains(&region) {
-            self.ahead.set(region);
-            shadow::populate(region << REGION_SHIFT, AHEAD << REGION_SHIFT);
-        }
-    }
-
     /// The thread that has `slot` and says in `inside` whether it is in a section. To be told when it is [`gone`][Owner::gone].
     ///
     /// # Safety
@@ -200,6 +191,16 @@ impl Owner {
             }
         }
     }
+
+    /// Has the kernel map the shadow from `region` on, if the thread comes from the region before it.
+    fn populate(&self, region: usize) {
+        let ahead = self.ahead.get();
+        let before = word(region.saturating_sub(1)).load(Ordering::Relaxed);
+        if before & SHARED == self.name && !(ahead..ahead + AHEAD).contains(&region) {
+            self.ahead.set(region);
+            shadow::populate(region << REGION_SHIFT, AHEAD << REGION_SHIFT);
+        }
+    }
 }
 
 /// Waits until the thread that has `slot` is seen outside of sections. [`ABLE`] is held.
@@ -308,7 +309,9 @@ pub fn forget_all(owner: &Owner) {
     for slot in (0..SECTIONS as u32).filter(|slot| slot + 1 != owner.name) {
         section(slot).store(0, Ordering::Relaxed);
     }
-    init();
+    // Asked only if it may be, see `share_all`.
+    let mut able = ABLE.lock();
+    *able = *able && membarrier(REGISTER);
 }
 
 #[cfg(test)]
