@@ -23,6 +23,7 @@ interpose! {
 
 /// As in libc: up to six arguments, an error in `errno`. There is no room to pass anything on, so it is done here.
 #[cfg_attr(not(test), unsafe(no_mangle))]
+#[cfg_attr(test, expect(dead_code, reason = "tests have libc's"))]
 #[unsafe(naked)]
 unsafe extern "C" fn syscall() {
     naked_asm!(
