@@ -4,7 +4,6 @@
 use super::define::interpose;
 use crate::{owners, thread};
 use core::ffi::{c_int, c_ulong};
-use std::arch::naked_asm;
 
 extern "C" fn confined() {
     thread::shut(owners::share_all);
@@ -22,11 +21,11 @@ interpose! {
 }
 
 /// As in libc: up to six arguments, an error in `errno`. There is no room to pass anything on, so it is done here.
-#[cfg_attr(not(test), unsafe(no_mangle))]
-#[cfg_attr(test, expect(dead_code, reason = "tests have libc's"))]
+#[cfg(not(test))]
+#[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C" fn syscall() {
-    naked_asm!(
+    std::arch::naked_asm!(
         ".cfi_startproc",
         "cmp edi, {seccomp}",
         "je 2f",
