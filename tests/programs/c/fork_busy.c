@@ -5,7 +5,7 @@
 
 #include "../include/threads.h"
 
-enum { LENGTH = 1 << 15, THREADS = 3, FORKS = 40 };
+enum { LENGTH = 1 << 15, THREADS = 3, FORKS = 60 };
 
 static long data[LENGTH];
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -13,14 +13,14 @@ static atomic_int done;
 
 static void *work(void *argument) {
     while (!done) {
-        // Each lock is another epoch, each thread another place.
+        // Fresh memory belongs to nobody yet; each thread takes it from the one before.
         for (int i = 0; i < LENGTH && !done; i += 4096 / sizeof *data) {
             pthread_mutex_lock(&mutex);
             data[i]++;
             free(malloc(64));
             pthread_mutex_unlock(&mutex);
         }
-        sched_yield();
+        free(malloc(1 << 16));
     }
     return argument;
 }
@@ -39,10 +39,6 @@ int main(void) {
         }
         int status;
         MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 7);
-        // All of it comes to this thread.
-        pthread_mutex_lock(&mutex);
-        memset(data, 0, sizeof data);
-        pthread_mutex_unlock(&mutex);
     }
     done = 1;
     for (int i = 0; i < THREADS; i++) {
