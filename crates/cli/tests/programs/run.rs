@@ -10,8 +10,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-/// A program that takes longer hangs.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// A program that takes longer hangs. The first one in Rust waits until all of the standard library is instrumented.
+const PATIENCE: Duration = Duration::from_secs(400);
 
 /// In which order the turns of the threads come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
