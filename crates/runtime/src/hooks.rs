@@ -139,6 +139,7 @@ extern "C" fn __deadheat_atomic_begin(addr: usize) {
     thread::with(|t| sync::begin_atomic(t, addr));
 }
 
+// SAFETY of calling it: as the contract in `abi::hooks` says. It hands on where it was called from.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C" fn __deadheat_atomic_end(addr: usize, what: u32, context: u64) {

@@ -147,6 +147,7 @@ mod tests {
     }
 }
 
+// SAFETY: libc's own variable, of this type.
 unsafe extern "C" {
     static environ: *const *const std::ffi::c_char;
 }

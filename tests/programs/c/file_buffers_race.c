@@ -4,7 +4,6 @@
 
 #include "../include/threads.h"
 
-static char path[] = "/tmp/deadheat-XXXXXX";
 static char a[8], b[8], c[8], d[8], e[8], f[8];
 static int file;
 static FILE *stream;
@@ -35,8 +34,8 @@ static void transfer(void) {
 }
 
 int main(void) {
-    file = mkstemp(path);
+    file = fileno(tmpfile());
     stream = tmpfile();
-    unlink(path);
+    MUST(file >= 0 && stream);
     together(use, transfer);
 }

@@ -93,7 +93,7 @@ fn main() {
         for _ in 0..2 {
             scope.spawn(|| {
                 barrier.wait();
-                unsafe { SHARED += 1 }
+                unsafe { SHARED += 1 } // SAFETY: none. It is the race that is to be found.
             });
         }
     });
@@ -107,6 +107,7 @@ fn locked_rs() -> String {
             "static mut SHARED: u32 = 0;",
             "static SHARED: std::sync::Mutex<u32> = std::sync::Mutex::new(0);",
         )
+        // What has no SAFETY goes.
         .replace("unsafe { SHARED += 1 }", "*SHARED.lock().unwrap() += 1;")
 }
 

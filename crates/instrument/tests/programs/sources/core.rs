@@ -6,6 +6,7 @@ use core::sync::atomic::{AtomicU32, Ordering, fence};
 
 #[repr(C, align(64))]
 pub struct Memory(core::cell::UnsafeCell<[u64; 32]>);
+// SAFETY: there is one thread.
 unsafe impl Sync for Memory {}
 
 #[unsafe(no_mangle)]
@@ -28,6 +29,7 @@ fn swap(a: &mut u64, b: &mut u64) {
 #[unsafe(no_mangle)]
 pub extern "C" fn main() -> i32 {
     let m = mem.0.get().cast::<u64>();
+    // SAFETY: all of it lies within `mem`, which nobody else uses.
     unsafe {
         m.add(1).write_volatile(7); // expect: write8 8
         let _ = m.cast::<u8>().add(3).read_volatile(); // expect: read1 3

@@ -14,6 +14,7 @@ mod vault {
         #[inline(always)]
         pub fn deposit(&self, amount: u64) {
             self.0.set(self.0.get() + amount);
+            // SAFETY: does nothing but to have a name.
             unsafe { std::arch::asm!("nop", ".globl mark_deposit", "mark_deposit:") }; // LINE deposit
         }
     }
@@ -27,6 +28,7 @@ fn run(account: &vault::Account) {
 fn main() {
     let account = vault::Account(Cell::new(LIMITS[std::env::args().count()]));
     run(&account);
+    // SAFETY: as above; and there is one thread.
     unsafe { std::arch::asm!("nop", ".globl mark_main", "mark_main:") }; // LINE main
     unsafe { TOTAL += account.0.get() };
     println!("{}", unsafe { TOTAL });
