@@ -38,6 +38,16 @@ pub const ATOMIC_END: &str = "__deadheat_atomic_end";
 /// `fn(order: u32)`: a fence between threads, called after the fence itself; [`crate::atomics::Ordering`] as a number.
 pub const FENCE: &str = "__deadheat_fence";
 
+/// `fn(callee, a, b, c, d)`: a call of `callee` ([`crate::callee`]) follows, and these are among its arguments: pointers,
+/// or numbers as wide; null where there are fewer.
+pub const CALL_BEGIN: &str = "__deadheat_call_begin";
+
+/// `fn(callee, a, b, c, d)`: more arguments of the call that the next [`CALL_BEGIN`] is about.
+pub const CALL_ARGUMENTS: &str = "__deadheat_call_arguments";
+
+/// `fn(callee)`: the call has returned.
+pub const CALL_END: &str = "__deadheat_call_end";
+
 /// Put before the name of each of [`REDIRECTED`].
 pub const PREFIX: &str = "__deadheat_";
 

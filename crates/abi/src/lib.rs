@@ -7,6 +7,7 @@
 #![no_std]
 
 pub mod atomics;
+pub mod callee;
 pub mod hooks;
 pub mod options;
 pub mod shadow;
@@ -14,4 +15,4 @@ pub mod tls;
 pub mod wire;
 
 /// Raised with every change of what is defined here. Part of the cache key and of the runtime's file name.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;

@@ -23,6 +23,11 @@ pub const OPTIONS: &[(&str, &str)] = &[
         "earlier JSON report whose findings are not reported again",
     ),
     ("log_dir", "leave a JSON report in a new file of this directory"),
+    (
+        "external",
+        "order or ignore: what calls of code that is not instrumented do",
+    ),
+    ("external_rules", "file of rules for single functions"),
     ("stats", "1: print counters at the end"),
     ("reporter", "the command that prints reports"),
     (

@@ -167,9 +167,27 @@ pub struct ReportArgs {
     #[arg(long, value_name = "N")]
     pub exit_code: Option<u8>,
 
+    /// What a call into code that is not instrumented (a library) may do to the order of threads: `order` takes all calls
+    /// that can reach a common object as ordered, so that nothing it does unseen causes a false report [default: order]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub external: Option<External>,
+
+    /// Rules for single functions of such code: `order|globals|ignore FUNCTION [in LIBRARY]`
+    #[arg(long, value_name = "FILE")]
+    pub external_rules: Option<PathBuf>,
+
     /// Print counters on stderr
     #[arg(long)]
     pub stats: bool,
+}
+
+/// What calls of code that is not instrumented do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum External {
+    /// They are ordered with others that can reach the same objects
+    Order,
+    /// Nothing
+    Ignore,
 }
 
 impl ReportArgs {
@@ -183,6 +201,8 @@ impl ReportArgs {
             baseline: self.baseline.clone(),
             exit_code: self.exit_code,
             halt_on_race: self.halt_on_race,
+            external: self.external,
+            external_rules: self.external_rules.clone(),
             stats: self.stats,
             log_dir: None,
         }

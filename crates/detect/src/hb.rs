@@ -311,6 +311,35 @@ pub fn sync(thread: &mut HbThread, op: SyncOp, object: &mut HbSync) {
     }
 }
 
+/// What a thread knew at one moment, to be left at any number of objects.
+#[derive(Clone, Debug)]
+pub struct Published(Snapshot);
+
+/// What `thread` knows now. Its next time starts, once, however many objects get it.
+pub fn publish(thread: &mut HbThread) -> Published {
+    let mut snapshot = Snapshot::Empty;
+    thread.release(&mut snapshot);
+    Published(snapshot)
+}
+
+/// Leaves it at an object, for whoever receives from there.
+pub fn leave(object: &mut HbSync, published: &Published) {
+    object.writers.add(&published.0);
+}
+
+/// Leaves at `object` what was left at `other`.
+pub fn merge(object: &mut HbSync, other: &HbSync) {
+    object.writers.add(&other.writers);
+}
+
+/// `thread` has learned that another, in `slot`, was at `time`: what that did until then happens before what follows.
+pub fn observe(thread: &mut HbThread, slot: Slot, time: u64) {
+    if time > thread.get(slot) {
+        thread.copy = Copied::No;
+        thread.known.set(slot, time);
+    }
+}
+
 /// `thread` issues a fence.
 pub fn fence(thread: &mut HbThread, order: Order) {
     if order.acquires() {

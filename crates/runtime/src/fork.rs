@@ -5,11 +5,12 @@
 //! else. The child has one thread: a serial phase, whose past is forgotten.
 
 use crate::thread::{self, Thread};
-use crate::{alloc, channel, code, exit, locks, memory, owners, places, races, registry, shadow, side, sync};
+use crate::{alloc, channel, code, exit, locks, memory, owners, outside, places, races, registry, shadow, side, sync};
 
 /// Before the real `fork`.
 pub fn before() {
     exit::hold();
+    outside::hold();
     sync::hold_all();
     channel::hold();
     races::hold();
@@ -37,6 +38,7 @@ pub fn parent() {
     races::let_go();
     channel::let_go();
     sync::let_go_all();
+    outside::let_go();
     exit::let_go();
 }
 
@@ -45,6 +47,7 @@ pub fn child(t: &mut Thread) {
     parent();
     // Whoever held a cell in the parent does not exist here, and what the others did lies behind this thread.
     shadow::forget_all();
+    outside::child();
     owners::forget_all(&t.owner);
     thread::only(t);
     races::child();

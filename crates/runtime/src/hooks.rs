@@ -5,8 +5,9 @@
 
 use crate::checks::{self, Does};
 use crate::thread::{self, Inside, Thread};
-use crate::{cell, shadow, sync};
+use crate::{cell, intercept, outside, shadow, sync};
 use deadheat_abi::atomics::{Ordering, What};
+use deadheat_abi::callee::Callee;
 use deadheat_abi::hooks as names;
 use std::arch::naked_asm;
 
@@ -162,6 +163,43 @@ extern "C" fn __deadheat_fence(order: u32) {
     };
     thread::with(|t| sync::fence(t, sync::order(order)));
 }
+
+// SAFETY of calling them: as the contract in `abi::hooks` says. They hand on how high the caller's stack is.
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+unsafe extern "C" fn __deadheat_call_begin(callee: *const Callee, a: usize, b: usize, c: usize, d: usize) {
+    naked_asm!("mov r9, rsp", "jmp {}", sym call_begin)
+}
+
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+unsafe extern "C" fn __deadheat_call_end(callee: *const Callee) {
+    naked_asm!("mov rsi, rsp", "jmp {}", sym call_end)
+}
+
+/// # Safety
+/// Called by the hook above.
+unsafe extern "C" fn call_begin(callee: *const Callee, a: usize, b: usize, c: usize, d: usize, sp: usize) {
+    intercept::event(|t| {
+        // SAFETY: a variable of the program.
+        outside::begin(t, unsafe { &*callee }, [a, b, c, d], sp);
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __deadheat_call_arguments(_callee: *const Callee, a: usize, b: usize, c: usize, d: usize) {
+    thread::with(|t| outside::arguments(t, [a, b, c, d]));
+}
+
+extern "C" fn call_end(callee: *const Callee, sp: usize) {
+    intercept::event(|t| outside::end(t, callee, sp));
+}
+
+const _: () = assert!(
+    same(names::CALL_BEGIN, "__deadheat_call_begin")
+        && same(names::CALL_ARGUMENTS, "__deadheat_call_arguments")
+        && same(names::CALL_END, "__deadheat_call_end")
+);
 
 const _: () = assert!(
     same(names::ATOMIC_BEGIN, "__deadheat_atomic_begin")

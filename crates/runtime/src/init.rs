@@ -1,7 +1,7 @@
 //! The start: before any code of the program runs.
 
 use crate::options::Options;
-use crate::{channel, intercept, log, memory, owners, registry, shadow, thread};
+use crate::{channel, intercept, log, memory, owners, shadow, thread};
 use deadheat_abi::shadow::{ADDRESS_MASK, BASE, GRANULE, LEN};
 use std::ffi::CString;
 use std::sync::atomic::Ordering;
@@ -53,14 +53,8 @@ extern "C" fn start() {
             return;
         }
         owners::init();
-        thread::start_main();
-        if let Some(stack) = maps
-            .lines()
-            .find(|line| line.ends_with("[stack]"))
-            .and_then(memory::span)
-        {
-            registry::lock().entries[0].stack = stack;
-        }
+        let stack = maps.lines().find(|line| line.ends_with("[stack]"));
+        thread::start_main(stack.and_then(memory::span).unwrap_or_default());
         intercept::init();
     });
 }

@@ -13,11 +13,11 @@ use crate::spin::Spin;
 use crate::stacks::Stack;
 use crate::thread::Thread;
 use crate::vm::Table;
-use crate::{shadow, sync};
+use crate::{outside, shadow, sync};
 use deadheat_abi::shadow::ADDRESS_MASK;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Blocks from this size on are in the map.
 const LARGE: usize = 4096;
@@ -34,6 +34,15 @@ const FREED: u64 = 2;
 
 static SMALL: Table<AtomicU64> = Table::new();
 static LARGE_BLOCKS: Spin<BTreeMap<usize, Block>> = Spin::new(BTreeMap::new());
+
+/// All blocks are in between.
+static LOWEST: AtomicUsize = AtomicUsize::new(usize::MAX);
+static HIGHEST: AtomicUsize = AtomicUsize::new(0);
+
+/// Whether a block may be at an address: a quick look.
+pub fn may_be_heap(addr: usize) -> bool {
+    (LOWEST.load(Ordering::Relaxed)..HIGHEST.load(Ordering::Relaxed)).contains(&addr)
+}
 
 /// A heap block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +102,13 @@ pub fn allocated(t: &mut Thread, addr: usize, size: usize, pc: usize) {
         thread: t.id,
         freed: false,
     };
+    // Almost never: a heap grows now and then.
+    if addr < LOWEST.load(Ordering::Relaxed) {
+        LOWEST.fetch_min(addr, Ordering::Relaxed);
+    }
+    if addr + size > HIGHEST.load(Ordering::Relaxed) {
+        HIGHEST.fetch_max(addr + size, Ordering::Relaxed);
+    }
     if size < LARGE {
         word(addr).store(Word::pack(block).0, Ordering::Relaxed);
     } else {
@@ -114,6 +130,7 @@ pub fn allocated(t: &mut Thread, addr: usize, size: usize, pc: usize) {
     if !t.serial {
         shadow::reset(addr, size);
         sync::forget_range(addr, size);
+        outside::forget(addr);
     }
 }
 
@@ -123,12 +140,16 @@ pub fn freed(addr: usize) -> Option<usize> {
     let now = word.load(Ordering::Relaxed);
     if now >> 62 == THERE {
         word.store(now ^ (THERE ^ FREED) << 62, Ordering::Relaxed);
+        outside::may_disappear();
         return Word(now).unpack().map(|block| block.size);
     }
     let mut blocks = LARGE_BLOCKS.lock();
     let block = blocks.get_mut(&addr).filter(|block| !block.freed)?;
     block.freed = true;
-    Some(block.size)
+    let size = block.size;
+    drop(blocks);
+    outside::may_disappear();
+    Some(size)
 }
 
 /// The size of a block that is there.

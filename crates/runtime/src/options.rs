@@ -2,6 +2,7 @@
 //!
 //! The reporter reads the same variable; a value that only it understands is refused there.
 
+use crate::rules::{Action, Rules};
 use deadheat_abi::options::{self as names, OPTIONS, VARIABLE};
 use std::fmt;
 
@@ -14,6 +15,10 @@ pub struct Options {
     pub reporter: Option<String>,
     /// End the program at the first race that counts.
     pub halt_on_race: bool,
+    /// What calls of code that is not instrumented do, where no rule says anything else.
+    pub external: Action,
+    /// Rules for them.
+    pub rules: Rules,
     /// Tell counters at the end.
     pub stats: bool,
     /// Exit status of a run with races.
@@ -44,6 +49,10 @@ impl Options {
             if !names::is_known(name) {
                 return Err(Wrong(format!("there is no option `{name}`")));
             }
+            if name == "external_rules" {
+                options.rules = read_rules(value).map_err(|why| Wrong(format!("{value}: {why}")))?;
+                continue;
+            }
             options
                 .set(name, value)
                 .ok_or_else(|| Wrong(format!("`{name}` cannot be `{value}`")))?;
@@ -56,12 +65,18 @@ impl Options {
             "report_fd" => self.report_fd = Some(value.parse().ok().filter(|fd| *fd >= 0)?),
             "reporter" => self.reporter = Some(value.to_owned()),
             "halt_on_race" => self.halt_on_race = flag(value)?,
+            "external" => self.external = Action::parse(value).filter(|action| *action != Action::Globals)?,
             "stats" => self.stats = flag(value)?,
             "exit_code" => self.exit_code = Some(value.parse().ok()?),
             _ => {}
         }
         Some(())
     }
+}
+
+fn read_rules(path: &str) -> Result<Rules, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
+    Rules::parse(&text).map_err(|wrong| wrong.to_string())
 }
 
 fn flag(value: &str) -> Option<bool> {

@@ -9,7 +9,7 @@ use crate::registry;
 use crate::spin::Spin;
 use crate::stacks::Stack;
 use crate::thread::{self, Thread};
-use crate::{exit, memory};
+use crate::{exit, memory, outside};
 use deadheat_event::{AccessKind, Prior};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
@@ -87,9 +87,10 @@ fn order(side: &Side) -> (u32, u8, bool) {
 #[cold]
 #[inline(never)]
 pub fn report(t: &mut Thread, granule: usize, present: Present, found: &[Found]) {
+    let found = if t.calls.any() { outside::settle(t, found) } else { found.to_vec() };
     let granule = granule / 8 * 8;
     thread::uncancelled(|| {
-        for found in found {
+        for found in &found {
             one(t, granule, present, found);
         }
     });

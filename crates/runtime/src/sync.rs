@@ -7,6 +7,7 @@
 //!
 //! An atomic that never carried a release has no object: spinning on it costs no more than a look.
 
+use crate::outside;
 use crate::spin::Wait;
 use crate::thread::Thread;
 use crate::tls;
@@ -265,6 +266,7 @@ pub fn end_atomic(t: &mut Thread, addr: usize, what: What, check: impl FnOnce(&m
                 }
             });
         }
+        outside::touch(t, addr, SyncOp::Load(order));
     }
     check(t);
     if what.kind != Kind::Load {
@@ -286,6 +288,9 @@ pub fn end_atomic(t: &mut Thread, addr: usize, what: What, check: impl FnOnce(&m
                     hb::sync(&mut t.hb, op, object);
                 }
             });
+        }
+        if carries {
+            outside::touch(t, addr, SyncOp::Update(order));
         }
         t.refresh();
     }

@@ -8,12 +8,13 @@
 //! before all that follows. Then its inline tests pass, and it records nothing. A phase ends with the next fork.
 
 use crate::locks::{Held, LockSet};
+use crate::outside::Calls;
 use crate::owners::Owner;
 use crate::places::{At, Place};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
 use crate::stacks::{self, Entry};
 use crate::tls::{self, Tls};
-use crate::{code, shadow, side};
+use crate::{code, outside, shadow, side};
 use deadheat_abi::shadow::{SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
 use deadheat_detect::hb::{self, HbThread};
@@ -59,6 +60,10 @@ pub struct Thread {
     pub chains: Box<[Chained; SEEN]>,
     /// Side states put by to be used again.
     pub sides: Vec<u32>,
+    /// Calls into code that is not instrumented.
+    pub calls: Calls,
+    /// Its stack: first and last+1 address.
+    pub stack: (usize, usize),
     tls: *mut Tls,
 }
 
@@ -233,6 +238,8 @@ impl Thread {
             recent: zeroed_box(),
             chains: zeroed_box(),
             sides: Vec::new(),
+            calls: Calls::default(),
+            stack: (0, 0),
             tls: std::ptr::null_mut(),
         };
         thread.refresh();
@@ -270,6 +277,9 @@ impl Thread {
         self.epoch = self.pack();
         let times = self.hb.times();
         (self.times, self.times_len) = (times.as_ptr(), times.len());
+        if self.calls.any() {
+            outside::live(self.hb.slot(), self.hb.time());
+        }
         if self.checks() && !self.tls.is_null() {
             // SAFETY: the thread's own variable.
             unsafe { (&raw mut (*self.tls).epoch).write_volatile(self.epoch) };
@@ -541,18 +551,20 @@ fn own(mut thread: Box<Thread>, tls: *mut Tls) -> usize {
     thread
 }
 
-/// Makes the record of the main thread, which calls this once.
-pub fn start_main() {
+/// Makes the record of the main thread, which calls this once. `stack` is where its stack is.
+pub fn start_main(stack: (usize, usize)) {
     let tls = tls::get();
     shut(|| {
         let mut registry = registry::lock();
         let id = registry.add(NOBODY, crate::stacks::Stack::default());
         registry.entries[id as usize].tid = tid();
         registry.entries[id as usize].tls = thread_pointer();
+        registry.entries[id as usize].stack = stack;
         let (hb, seen) = registry.place(id, None);
         drop(registry);
         let mut thread = Box::new(Thread::new(id, hb, seen));
         thread.serial = true;
+        thread.stack = stack;
         own(thread, tls);
     });
     READY.store(true, Ordering::Release);
@@ -607,7 +619,7 @@ pub fn fork_failed(child: Child) {
 }
 
 /// The first thing that the new thread does.
-pub fn begin(child: Child) {
+pub fn begin(mut child: Child) {
     shut(|| {
         let stack = stack_of_this_thread();
         let tls = tls::get();
@@ -619,6 +631,7 @@ pub fn begin(child: Child) {
             entry.state = State::Alive(std::ptr::from_ref(&*child.0).expose_provenance());
         }
         shadow::reset(stack.0, stack.1 - stack.0);
+        child.0.stack = stack;
         let thread = own(child.0, tls);
         // SAFETY: the record that was just made this thread's own.
         unsafe { (*std::ptr::with_exposed_provenance_mut::<Thread>(thread)).open_tests() };
@@ -641,6 +654,7 @@ pub fn end() {
         (*tls).thread = 0;
         Box::from_raw(std::ptr::with_exposed_provenance_mut::<Thread>(record))
     };
+    outside::end_thread(&mut thread);
     side::give_all(&mut thread);
     thread.owner.gone();
     let Thread { id, hb, .. } = *thread;

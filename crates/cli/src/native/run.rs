@@ -116,6 +116,8 @@ fn runtime_options(settings: &Settings, channel: i32) -> Result<String> {
     let runtime = Settings {
         halt_on_race: settings.halt_on_race,
         stats: settings.stats,
+        external: settings.external,
+        external_rules: settings.external_rules.clone(),
         ..Settings::default()
     };
     let mut text = runtime.options()?;

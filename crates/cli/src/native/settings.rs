@@ -1,6 +1,6 @@
 //! How to report, from flags and from `DEADHEAT_OPTIONS`. A flag beats the variable.
 
-use crate::args::ReportFormat;
+use crate::args::{External, ReportFormat};
 use crate::files;
 use crate::term::Color;
 use anyhow::{Context, Result, bail};
@@ -29,6 +29,10 @@ pub struct Settings {
     pub exit_code: Option<u8>,
     /// End the program at the first race.
     pub halt_on_race: bool,
+    /// What calls of code that is not instrumented do.
+    pub external: Option<External>,
+    /// Rules for single functions of it.
+    pub external_rules: Option<PathBuf>,
     /// Print counters.
     pub stats: bool,
     /// Leave a JSON report there.
@@ -72,6 +76,8 @@ impl Settings {
             "suppressions" => self.suppressions = path(),
             "baseline" => self.baseline = path(),
             "log_dir" => self.log_dir = path(),
+            "external" => self.external = Some(named(value)?),
+            "external_rules" => self.external_rules = path(),
             "exit_code" => self.exit_code = Some(value.parse().context("it must be 0 to 255")?),
             "halt_on_race" => self.halt_on_race = switch(value)?,
             "stats" => self.stats = switch(value)?,
@@ -94,6 +100,8 @@ impl Settings {
             baseline: self.baseline.or(other.baseline),
             exit_code: self.exit_code.or(other.exit_code),
             halt_on_race: self.halt_on_race || other.halt_on_race,
+            external: self.external.or(other.external),
+            external_rules: self.external_rules.or(other.external_rules),
             stats: self.stats || other.stats,
             log_dir: self.log_dir.or(other.log_dir),
         }
@@ -107,6 +115,7 @@ impl Settings {
             ("suppressions", &self.suppressions),
             ("baseline", &self.baseline),
             ("log_dir", &self.log_dir),
+            ("external_rules", &self.external_rules),
         ];
         for (name, path) in paths {
             let Some(path) = path else { continue };
@@ -126,6 +135,9 @@ impl Settings {
         }
         if let Some(color) = self.color {
             all.push(format!("color={}", word(&color)));
+        }
+        if let Some(external) = self.external {
+            all.push(format!("external={}", word(&external)));
         }
         if let Some(code) = self.exit_code {
             all.push(format!("exit_code={code}"));
@@ -187,6 +199,8 @@ mod tests {
             baseline: Some("/b".into()),
             exit_code: Some(3),
             halt_on_race: true,
+            external: Some(External::Ignore),
+            external_rules: Some("/e".into()),
             stats: true,
             log_dir: Some("/l".into()),
         };

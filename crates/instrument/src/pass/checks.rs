@@ -4,6 +4,7 @@ use super::accesses::{Access, Atomic, Extent, Meaning, Reader};
 use super::builder::Builder;
 use super::context::{self, Calls, Keeping};
 use super::ir::{At, Block, Ir, Opcode, Value, attribute_kind};
+use super::outside;
 use super::places::Places;
 use super::private::Private;
 use super::redirect::redirect;
@@ -30,6 +31,7 @@ struct Kinds {
     returns_twice: u32,
     /// They say what a function does to memory and to other threads: more, now.
     outdated: [u32; 3],
+    nosync: u32,
     invariant_load: u32,
 }
 
@@ -56,6 +58,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 noreturn: attribute_kind("noreturn"),
                 returns_twice: attribute_kind("returns_twice"),
                 outdated: ["memory", "nosync", "speculatable"].map(attribute_kind),
+                nosync: attribute_kind("nosync"),
                 invariant_load: ir.metadata_kind("invariant.load"),
             },
         }
@@ -97,12 +100,12 @@ impl<'m, 'u> Inserter<'m, 'u> {
             self.builder.call(hook, ty, &[self.ir.small(order)]);
         }
         let calls = plan.calls;
-        for call in calls
-            .returning
-            .into_iter()
-            .chain(calls.ending)
-            .chain(calls.replacing)
-        {
+        for call in calls.returning.into_iter().chain(calls.ending) {
+            if !redirect(self.ir, call) && self.may_go_outside(call) {
+                outside::surround(self.ir, &self.builder, call);
+            }
+        }
+        for call in calls.replacing {
             redirect(self.ir, call);
         }
     }
@@ -189,6 +192,15 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 calls.twice.push(call);
             }
         }
+    }
+
+    /// Whether a call may be one of code that is not instrumented, and of consequence.
+    fn may_go_outside(&self, call: Value<'m>) -> bool {
+        outside::may_be_called(call)
+            && call.call_attribute(At::Function, self.kinds.nosync).is_none()
+            && call
+                .call_attribute(At::Function, self.kinds.returns_twice)
+                .is_none()
     }
 
     /// Whether an access needs no check.

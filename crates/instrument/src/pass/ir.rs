@@ -6,7 +6,7 @@
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::target::{LLVMABISizeOfType, LLVMOffsetOfElement, LLVMStoreSizeOfType, LLVMTargetDataRef};
-use llvm_sys::{LLVMLinkage, LLVMTailCallKind, LLVMThreadLocalMode, LLVMTypeKind};
+use llvm_sys::{LLVMLinkage, LLVMTailCallKind, LLVMThreadLocalMode, LLVMTypeKind, LLVMVisibility};
 use std::ffi::{CStr, CString, c_uint};
 use std::marker::PhantomData;
 
@@ -707,6 +707,57 @@ impl<'m> Ir<'m> {
         ));
         llvm!(LLVMSetAlignment(global, bytes as c_uint));
         Value::some(global)
+    }
+
+    /// A constant struct of these members.
+    pub fn constants(self, members: &[Value<'m>]) -> Value<'m> {
+        let mut raw: Vec<_> = members.iter().map(|value| value.0).collect();
+        let count = raw.len() as c_uint;
+        Value::some(llvm!(LLVMConstStructInContext(
+            self.context,
+            raw.as_mut_ptr(),
+            count,
+            0
+        )))
+    }
+
+    /// A constant text with a zero at its end, in memory.
+    pub fn text(self, text: &str) -> Value<'m> {
+        let raw = llvm!(LLVMConstStringInContext2(
+            self.context,
+            text.as_ptr().cast(),
+            text.len(),
+            0
+        ));
+        let global = self.define("", Value::some(raw), LLVMLinkage::LLVMPrivateLinkage);
+        llvm!(LLVMSetGlobalConstant(global.0, 1));
+        global
+    }
+
+    /// The global of a name, if there is one.
+    pub fn global(self, name: &str) -> Option<Value<'m>> {
+        let name = CString::new(name).ok()?;
+        Value::new(llvm!(LLVMGetNamedGlobal(self.module, name.as_ptr())))
+    }
+
+    /// A new variable, seen in its link only.
+    pub fn define(self, name: &str, value: Value<'m>, linkage: LLVMLinkage) -> Value<'m> {
+        let name = CString::new(name).expect("names of variables have no zero byte");
+        let ty = value.ty();
+        let global = llvm!(LLVMAddGlobal(self.module, ty.0, name.as_ptr()));
+        llvm!(LLVMSetInitializer(global, value.0));
+        llvm!(LLVMSetLinkage(global, linkage));
+        if linkage != LLVMLinkage::LLVMPrivateLinkage {
+            llvm!(LLVMSetVisibility(global, LLVMVisibility::LLVMHiddenVisibility));
+        }
+        Value::some(global)
+    }
+
+    /// Other names of functions and variables.
+    pub fn aliases(self) -> Vec<Value<'m>> {
+        list(llvm!(LLVMGetFirstGlobalAlias(self.module)), |value| {
+            llvm!(LLVMGetNextGlobalAlias(value))
+        })
     }
 
     /// The declaration of an intrinsic, for these types where its name has some.

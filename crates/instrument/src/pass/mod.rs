@@ -8,6 +8,7 @@ mod builder;
 mod checks;
 mod context;
 mod ir;
+mod outside;
 mod places;
 mod private;
 mod redirect;
@@ -46,6 +47,7 @@ pub fn prepare(context: &Context, module: &Module<'_>, opt_level: u8) {
 pub fn run(context: &Context, module: &Module<'_>, machine: &Machine) -> String {
     let ir = Ir::new(context, module);
     let resolvers = ir.resolvers();
+    outside::say_what_is_inside(ir);
     let mut used = BTreeSet::new();
     let mut inserter = checks::Inserter::new(ir, machine.layout(), &mut used);
     for function in ir.functions() {
@@ -53,7 +55,11 @@ pub fn run(context: &Context, module: &Module<'_>, machine: &Machine) -> String 
             inserter.instrument(function);
         }
     }
-    templates::module(&ir.head(), used.into_iter())
+    let mut text = templates::module(&ir.head(), used.into_iter());
+    if ir.functions().iter().any(|function| function.name() == outside::BEGIN) {
+        text.push_str(&outside::definitions());
+    }
+    text
 }
 
 /// After the inline tests are in place.

@@ -91,16 +91,18 @@ const TYPES: &[(&str, &[&str])] = &[
     ("bspppdd", &["__atomic_compare_exchange"]),
 ];
 
-/// Redirects a call if its function is one of those.
-pub fn redirect<'m>(ir: Ir<'m>, call: Value<'m>) {
+/// Redirects a call if its function is one of those; whether it was.
+pub fn redirect<'m>(ir: Ir<'m>, call: Value<'m>) -> bool {
     let callee = call.callee();
     if !callee.is_function() || !callee.is_declaration() || !REDIRECTED.contains(&callee.name()) {
-        return;
+        return false;
     }
     let ty = call.called_type();
-    if ty == callee.function_type() && fits(ty, callee.name()) {
+    let one_of_them = ty == callee.function_type() && fits(ty, callee.name());
+    if one_of_them {
         call.set_callee(ir.declare(&format!("{PREFIX}{}", callee.name()), ty));
     }
+    one_of_them
 }
 
 /// Whether the function of this name has this type.

@@ -4,7 +4,7 @@
 use super::define::interpose;
 use super::event;
 use crate::modules::Modules;
-use crate::{code, memory};
+use crate::{code, memory, outside};
 use core::ffi::{c_int, c_void};
 
 interpose! {
@@ -19,6 +19,7 @@ interpose! {
                     memory::unmapped(start, end - start);
                 }
                 code::forget();
+                outside::forget_libraries();
             });
         }
         result

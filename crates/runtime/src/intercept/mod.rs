@@ -70,7 +70,7 @@ pub fn deliver_signals() {
 }
 
 /// Tells the runtime of something the current thread does. The program's `errno` is left as it is.
-fn event<R>(tell: impl FnOnce(&mut Thread) -> R) -> Option<R> {
+pub fn event<R>(tell: impl FnOnce(&mut Thread) -> R) -> Option<R> {
     // SAFETY: the C library's own variable of this thread.
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.

@@ -12,8 +12,8 @@
 use super::define::interpose;
 use super::event;
 use crate::spin::Spin;
-use crate::sync;
 use crate::thread::{self, Child, ThreadRef};
+use crate::{outside, sync};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use deadheat_event::Mode;
@@ -111,7 +111,7 @@ fn enter(id: pthread_t, thread: ThreadRef, detached: bool, entered: &AtomicBool)
 /// # Safety
 /// `start` is from [`prepare`] and used once.
 pub unsafe fn begin(start: *mut c_void) -> (usize, *mut c_void) {
-    thread::shut(|| {
+    let (routine, argument) = thread::shut(|| {
         // SAFETY: as the caller promises.
         let start = *unsafe { Box::from_raw(start.cast::<Start>()) };
         // SAFETY: no arguments.
@@ -120,7 +120,9 @@ pub unsafe fn begin(start: *mut c_void) -> (usize, *mut c_void) {
         thread::begin(start.child);
         arm(1);
         (start.routine, start.argument)
-    })
+    });
+    event(|t| outside::begin_thread(t, routine, argument.addr()));
+    (routine, argument)
 }
 
 /// Has [`round`] called when the thread ends, for the `number`th time.

@@ -1,0 +1,155 @@
+//! Calls of functions that may not be instrumented ([`deadheat_abi::callee`]): the runtime is told where they begin and
+//! end, and what they are given.
+
+use super::builder::Builder;
+use super::ir::{Ir, Value};
+use deadheat_abi::callee::{self, POINTERS};
+use deadheat_abi::hooks;
+use llvm_sys::LLVMLinkage;
+
+/// The names of the inline tests around a call, which ask the runtime only where they must.
+pub const BEGIN: &str = "__deadheat_inline.call.begin";
+pub const ARGUMENTS: &str = "__deadheat_inline.call.arguments";
+pub const END: &str = "__deadheat_inline.call.end";
+
+/// Whether the function that is called has its body elsewhere, and that may be outside.
+pub fn may_be_called(call: Value<'_>) -> bool {
+    let callee = call.callee();
+    callee.is_function()
+        && callee.is_declaration()
+        && callee.intrinsic().is_none()
+        && !callee.name().starts_with(hooks::PREFIX)
+        && !is_rust(callee.name())
+}
+
+/// Whether a name is the Rust compiler's: such a function has bitcode wherever it comes from.
+fn is_rust(name: &str) -> bool {
+    // `_R…`, the older `_ZN…17h<hash>E`, and what allocates and panics.
+    name.starts_with("_R")
+        || name.starts_with("_ZN") && name.len() > 20 && name[name.len() - 20..].starts_with("17h")
+        || name.starts_with("rust_")
+        || name.starts_with("__rust_")
+}
+
+/// Tells other modules that calls of what this one defines are like any others.
+pub fn say_what_is_inside(ir: Ir<'_>) {
+    for function in ir.functions().into_iter().chain(ir.aliases()) {
+        let name = function.name();
+        // Functions that several modules may define cannot be told by a symbol that only one may.
+        if !function.is_declaration()
+            && function.linkage() == LLVMLinkage::LLVMExternalLinkage
+            && !is_rust(name)
+        {
+            let known = ir.number(callee::INSIDE);
+            ir.define(
+                &format!("{}{name}", callee::PREFIX),
+                known,
+                LLVMLinkage::LLVMExternalLinkage,
+            );
+        }
+    }
+}
+
+/// The variable that says what is known of a function.
+fn variable<'m>(ir: Ir<'m>, function: Value<'m>) -> Value<'m> {
+    let name = format!("{}{}", callee::PREFIX, function.name());
+    ir.global(&name).unwrap_or_else(|| {
+        let value = [ir.number(callee::UNKNOWN), ir.text(function.name()), function];
+        ir.define(
+            &name,
+            ir.constants(&value),
+            LLVMLinkage::LLVMWeakAnyLinkage,
+        )
+    })
+}
+
+/// Whether an argument may lead to memory that threads share.
+fn may_lead(argument: Value<'_>) -> bool {
+    let ty = argument.ty();
+    (ty.is_plain_pointer() || ty.integer_bits() == Some(64))
+        && argument.constant_integer().is_none()
+        && !argument.is_no_memory()
+        && !argument.is_function()
+        && !(argument.is_global_variable() && argument.is_constant_global())
+}
+
+/// Puts the tests around a call.
+pub fn surround<'m>(ir: Ir<'m>, builder: &Builder<'m>, call: Value<'m>) {
+    let variable = variable(ir, call.callee());
+    builder.before(call);
+    let pointers: Vec<Value<'m>> = call
+        .arguments()
+        .filter(|argument| may_lead(*argument))
+        .map(|argument| match argument.ty().is_plain_pointer() {
+            true => builder.address(argument),
+            false => argument,
+        })
+        .collect();
+    let (more, last) = match pointers.len() {
+        0..=POINTERS => (&[][..], &pointers[..]),
+        count => pointers.split_at((count - 1) / POINTERS * POINTERS),
+    };
+    let number = ir.integer(64);
+    let ty = ir.function_type(ir.void(), &[ir.pointer(), number, number, number, number]);
+    let tell = |name: &str, pointers: &[Value<'m>]| {
+        let mut arguments = vec![variable];
+        arguments.extend(pointers);
+        arguments.resize(POINTERS + 1, ir.number(0));
+        builder.call(ir.declare(name, ty), ty, &arguments);
+    };
+    more.chunks(POINTERS).for_each(|pointers| tell(ARGUMENTS, pointers));
+    tell(BEGIN, last);
+
+    match call.normal_destination() {
+        Some(block) => builder.before(block.first_real()),
+        None => builder.after(call),
+    }
+    let ty = ir.function_type(ir.void(), &[ir.pointer()]);
+    builder.call(ir.declare(END, ty), ty, &[variable]);
+}
+
+/// The definitions of the tests, as text of a module.
+pub fn definitions() -> String {
+    let mut text = String::new();
+    let test = |text: &mut String, name: &str, hook: &str, parameters: &str, arguments: &str, types: &str| {
+        text.push_str(&format!(
+            "declare void @{hook}({types}) cold nounwind
+define linkonce_odr hidden void @{name}({parameters}) alwaysinline mustprogress nounwind {{
+  %state = load i64, ptr %callee, align 8
+  %outside = icmp ne i64 %state, {inside}
+  br i1 %outside, label %call, label %done, !prof !0
+call:
+  call void @{hook}({arguments})
+  br label %done
+done:
+  ret void
+}}
+",
+            inside = callee::INSIDE
+        ));
+    };
+    let parameters = "ptr %callee, i64 %a, i64 %b, i64 %c, i64 %d";
+    let types = "ptr, i64, i64, i64, i64";
+    test(&mut text, BEGIN, hooks::CALL_BEGIN, parameters, parameters, types);
+    test(&mut text, ARGUMENTS, hooks::CALL_ARGUMENTS, parameters, parameters, types);
+    test(&mut text, END, hooks::CALL_END, "ptr %callee", "ptr %callee", "ptr");
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_rust_are_known() {
+        for (name, rust) in [
+            ("_RNvCs1_3foo3bar", true),
+            ("_ZN4core9panicking5panic17h0123456789abcdefE", true),
+            ("__rust_alloc", true),
+            ("_ZN3foo3barEv", false),
+            ("deflate", false),
+        ] {
+            assert_eq!(is_rust(name), rust, "{name}");
+        }
+    }
+}

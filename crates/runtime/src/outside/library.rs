@@ -1,0 +1,268 @@
+//! Which functions are outside: by the library that they are in, and by the user's rules.
+
+use crate::channel;
+use crate::code;
+use crate::rules::Action;
+use crate::spin::Spin;
+use deadheat_abi::callee::{self, Callee};
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::sync::atomic::Ordering;
+
+/// Libraries whose functions are modelled, or order nothing: file names begin with one of these.
+const KNOWN: &[&str] = &[
+    "libc.so",
+    "libm.so",
+    "libmvec.so",
+    "libpthread.so",
+    "libdl.so",
+    "librt.so",
+    "libresolv.so",
+    "libutil.so",
+    "libanl.so",
+    "ld-linux",
+    "linux-vdso",
+    "libgcc_s.so",
+    "libstdc++.so",
+    "libatomic.so",
+    "libclang_rt",
+    "libdeadheat_rt",
+];
+
+/// How calls of a function are treated: [`Callee::state`] from [`callee::OUTSIDE`] on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Treated {
+    /// They work on the library's own state, whatever their arguments are.
+    pub globals: bool,
+    /// Where the library begins.
+    pub library: usize,
+}
+
+impl Treated {
+    fn pack(self) -> u64 {
+        callee::OUTSIDE + u64::from(self.globals) + (self.library as u64 & !0xf)
+    }
+
+    /// `None` if nobody need be told of calls.
+    pub fn unpack(state: u64) -> Option<Treated> {
+        (state >= callee::OUTSIDE).then_some(Treated {
+            globals: state & 0xf != callee::OUTSIDE,
+            library: state as usize & !0xf,
+        })
+    }
+}
+
+/// A loaded object.
+#[derive(Clone, Debug, Default)]
+struct Loaded {
+    start: usize,
+    file: String,
+    segments: Vec<Segment>,
+}
+
+/// A part of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Segment {
+    /// Its first address.
+    pub start: usize,
+    /// Its last+1 address.
+    pub end: usize,
+    /// Whether it can be written.
+    pub writable: bool,
+}
+
+#[derive(Default)]
+struct All {
+    /// How many had been loaded and unloaded when this was made.
+    version: (u64, u64),
+    loaded: Vec<Loaded>,
+}
+
+static ALL: Spin<All> = Spin::new(All {
+    version: (0, 0),
+    loaded: Vec::new(),
+});
+
+/// Takes the lock, before a `fork`.
+pub fn hold() {
+    ALL.hold();
+}
+
+/// Gives it back, after it.
+pub fn let_go() {
+    ALL.let_go();
+}
+
+impl Loaded {
+    /// The segment that an address is in.
+    fn segment(&self, addr: usize) -> Option<Segment> {
+        let within = |segment: &&Segment| (segment.start..segment.end).contains(&addr);
+        self.segments.iter().find(within).copied()
+    }
+}
+
+/// Runs `f` on the loaded object that an address is in, as far as they have been looked at.
+fn object_seen<R>(addr: usize, f: impl Fn(&Loaded) -> R) -> Option<R> {
+    let all = ALL.lock();
+    let mut loaded = all.loaded.iter();
+    loaded.find(|loaded| loaded.segment(addr).is_some()).map(f)
+}
+
+/// The same for all there are. Not with a lock held that a constructor of a library could wait for: the loader has its own.
+fn object_of<R>(addr: usize, f: impl Fn(&Loaded) -> R) -> Option<R> {
+    if let Some(found) = object_seen(addr, &f) {
+        return Some(found);
+    }
+    let mut version = (0, 0);
+    // SAFETY: the callback gets the pointer back while `version` lives.
+    unsafe { libc::dl_iterate_phdr(Some(version_of), (&raw mut version).cast()) };
+    if ALL.lock().version == version {
+        return None;
+    }
+    let mut now = All::default();
+    // SAFETY: as above.
+    unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut now).cast()) };
+    *ALL.lock() = now;
+    object_seen(addr, f)
+}
+
+/// Objects may have gone.
+pub fn forget() {
+    *ALL.lock() = All::default();
+}
+
+/// # Safety
+/// Called by `dl_iterate_phdr` with a pair of numbers.
+unsafe extern "C" fn version_of(info: *mut libc::dl_phdr_info, _: usize, version: *mut c_void) -> i32 {
+    // SAFETY: the loader's structure, and our own pointer.
+    unsafe { *version.cast() = ((*info).dlpi_adds, (*info).dlpi_subs) };
+    1
+}
+
+/// # Safety
+/// Called by `dl_iterate_phdr` with an [`All`].
+unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_void) -> i32 {
+    // SAFETY: the loader's structures, and our own pointer.
+    let (info, all, headers, name) = unsafe {
+        let headers = std::slice::from_raw_parts((*info).dlpi_phdr, (*info).dlpi_phnum.into());
+        let name = match (*info).dlpi_name.is_null() {
+            true => "".into(),
+            false => CStr::from_ptr((*info).dlpi_name).to_string_lossy(),
+        };
+        (&*info, &mut *all.cast::<All>(), headers, name)
+    };
+    all.version = (info.dlpi_adds, info.dlpi_subs);
+    let at = |vaddr: u64| (info.dlpi_addr + vaddr) as usize;
+    let loads = headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
+    let segments: Vec<_> = loads
+        .map(|header| Segment {
+            start: at(header.p_vaddr),
+            end: at(header.p_vaddr + header.p_memsz),
+            writable: header.p_flags & libc::PF_W != 0,
+        })
+        .collect();
+    all.loaded.push(Loaded {
+        start: segments.iter().map(|segment| segment.start).min().unwrap_or(0),
+        file: name.rsplit('/').next().unwrap_or_default().to_owned(),
+        segments,
+    });
+    0
+}
+
+/// The static data or code that an address is in, as far as libraries have been looked at.
+pub fn segment(addr: usize) -> Option<Segment> {
+    object_seen(addr, |loaded| loaded.segment(addr)).flatten()
+}
+
+/// Looks at libraries anew if an address is in none that was looked at.
+pub fn look(addr: usize) {
+    object_of(addr, |_| ());
+}
+
+/// Where the library begins that the code at `function` is in, if that is neither instrumented nor known.
+pub fn outside(function: usize) -> Option<usize> {
+    if code::instrumented(function) {
+        return None;
+    }
+    // Code that the program made while it ran is outside, too.
+    let (start, known) = object_of(function, |loaded| {
+        let known = |name: &&str| loaded.file.starts_with(*name);
+        (loaded.start, KNOWN.iter().any(|name| known(&name)))
+    })
+    .unwrap_or((0, false));
+    (!known).then_some(start)
+}
+
+/// Looks at a function that is called for the first time, and remembers how its calls are treated.
+#[cold]
+pub fn classify(callee: &Callee) -> u64 {
+    let state = treatment(callee).map_or(callee::INSIDE, Treated::pack);
+    callee.state.store(state, Ordering::Relaxed);
+    state
+}
+
+fn treatment(callee: &Callee) -> Option<Treated> {
+    // SAFETY: as instrumented code has it, with a zero at its end.
+    let name = unsafe { CStr::from_ptr(callee.name) };
+    let text = name.to_string_lossy();
+    let mut function = callee.function.addr();
+    let library = if code::instrumented(function) {
+        // Without position-independent code the address of a function in a library may be one in the program.
+        function = global(name);
+        if function != 0 && !code::instrumented(function) {
+            outside(function)?
+        } else if text.starts_with("_Z") {
+            // An inline function of C++ that other modules define.
+            return None;
+        } else {
+            // Linked into the program, from an object that nobody has instrumented.
+            object_of(callee.function.addr(), |loaded| loaded.start)?
+        }
+    } else {
+        outside(function)?
+    };
+    let file = object_of(function, |loaded| loaded.file.clone()).unwrap_or_default();
+    let options = channel::options();
+    match options.rules.action(&text, &file).unwrap_or(options.external) {
+        Action::Ignore => None,
+        action => Some(Treated {
+            globals: action == Action::Globals,
+            library,
+        }),
+    }
+}
+
+/// The function of a name as the process has it.
+fn global(name: &CStr) -> usize {
+    unsafe extern "C" {
+        fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
+    }
+    let name = CString::from(name);
+    // SAFETY: a name with a zero at its end; the default search.
+    unsafe { dlsym(std::ptr::null_mut(), name.as_ptr()) }.addr()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_a_function_is_treated_fits_into_its_state() {
+        for globals in [false, true] {
+            let treated = Treated {
+                globals,
+                library: 0x7fff_1234_5000,
+            };
+            assert_eq!(Treated::unpack(treated.pack()), Some(treated));
+        }
+        assert_eq!(Treated::unpack(callee::INSIDE), None);
+    }
+
+    #[test]
+    fn libc_is_known_and_static_data_is_found() {
+        assert_eq!(outside(libc::getpid as *const () as usize), None);
+        assert!(outside(treatment as *const () as usize).is_some());
+        assert!(segment((&raw const ALL).addr()).is_some_and(|data| data.writable));
+        assert!(segment("text".as_ptr().addr()).is_some_and(|data| !data.writable));
+        assert!(segment((&raw const *Box::new(1)).addr()).is_none());
+    }
+}

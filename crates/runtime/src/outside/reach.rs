@@ -1,0 +1,212 @@
+//! What a call can reach: from its arguments, through the blocks they lead to.
+
+use super::{ANY, Call, Key, first_wide, library};
+use crate::spin::Wait;
+use crate::thread::Thread;
+use crate::{memory, registry};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+
+/// How many objects a call may reach before it counts as reaching all.
+const OBJECTS: usize = 64;
+/// How many words are looked at for that.
+const WORDS: usize = 8192;
+/// A block up to this size, in bytes, is looked at as a whole. What is larger is a buffer: if it leads on, then at its head.
+const WHOLE: usize = 8192;
+const HEAD: usize = 512;
+/// How much of what an address in a stack or in static data leads to.
+const LOCAL: usize = 256;
+
+/// How many threads look at blocks now.
+static LOOKING: AtomicUsize = AtomicUsize::new(0);
+
+/// A bit for each page, by its number modulo [`PAGES`]: set if an object that a call has reached may be there.
+static REACHED: [AtomicU64; PAGES / 64] = [const { AtomicU64::new(0) }; PAGES / 64];
+const PAGES: usize = 1 << 18;
+
+/// A block was given back, and its memory may disappear: not under the eyes of somebody who looks at it.
+pub fn may_disappear() {
+    if !ANY.load(Ordering::Relaxed) {
+        return;
+    }
+    // Either we see that somebody looks, or they see that the block was given back.
+    fence(Ordering::SeqCst);
+    let mut wait = Wait::default();
+    while LOOKING.load(Ordering::SeqCst) != 0 {
+        wait.once();
+    }
+}
+
+/// Remembers where an object is that a call reaches.
+fn note(start: usize, end: usize) {
+    if may_touch(start) && may_touch(end - 1) {
+        return;
+    }
+    for page in (start >> 12..=(end - 1) >> 12).take(PAGES) {
+        REACHED[page % PAGES / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
+    }
+}
+
+/// After a `fork`, in the child: whoever looked at something is not there.
+pub fn child() {
+    LOOKING.store(0, Ordering::SeqCst);
+}
+
+/// Whether an object that a call has reached may be at this address. Stacks are not looked at.
+pub fn may_touch(addr: usize) -> bool {
+    let page = addr >> 12;
+    REACHED[page % PAGES / 64].load(Ordering::Relaxed) >> (page % 64) & 1 != 0
+}
+
+/// The object that an address is in, if it can be written.
+pub fn key_of(t: &Thread, addr: usize) -> Option<Key> {
+    find(t, addr).map(|found| found.key)
+}
+
+/// An object, and what part of it is to be looked at.
+struct Seen {
+    key: Key,
+    start: usize,
+    end: usize,
+}
+
+/// The object at an address.
+fn find(t: &Thread, addr: usize) -> Option<Seen> {
+    if !is_address(addr) {
+        return None;
+    }
+    if let Some(block) = block_at(addr) {
+        return Some(block);
+    }
+    let (_, top) = t.stack;
+    if (stack_pointer()..top).contains(&addr) {
+        return Some(Seen {
+            key: Key::stack(top),
+            start: addr,
+            end: (addr + LOCAL).min(top),
+        });
+    }
+    if let Some(data) = library::segment(addr) {
+        if !data.writable {
+            return None;
+        }
+        note(data.start, data.end);
+        return Some(Seen {
+            key: Key::data(data.start),
+            start: addr,
+            end: (addr + LOCAL).min(data.end),
+        });
+    }
+    let registry = registry::lock();
+    let mut entries = registry.entries.iter().rev();
+    let stack = entries.find(|entry| (entry.stack.0..entry.stack.1).contains(&addr));
+    // Memory of other threads, and mappings, may go away while it is looked at.
+    Some(Seen {
+        key: stack.map_or(Key::REST, |entry| Key::stack(entry.stack.1)),
+        start: addr,
+        end: addr,
+    })
+}
+
+/// Nothing is below, and the kernel's addresses are above.
+fn is_address(word: usize) -> bool {
+    (0x1_0000..1 << 47).contains(&word)
+}
+
+fn stack_pointer() -> usize {
+    let here = 0u8;
+    (&raw const here).addr()
+}
+
+/// Says that somebody looks, for as long as it lives.
+struct Looking;
+
+impl Looking {
+    fn begin() -> Looking {
+        ANY.store(true, Ordering::SeqCst);
+        LOOKING.fetch_add(1, Ordering::SeqCst);
+        Looking
+    }
+}
+
+impl Drop for Looking {
+    fn drop(&mut self) {
+        LOOKING.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// All objects that a call reaches; `None` if they are too many.
+pub fn from(t: &Thread, call: &Call) -> Option<Vec<Key>> {
+    // Now, because nobody may wait for the loader while others wait for him.
+    for &root in &call.roots {
+        let own = (stack_pointer()..t.stack.1).contains(&root);
+        if is_address(root) && !own && memory::block_of(root).is_none() {
+            library::look(root);
+        }
+    }
+    let reached = {
+        let _looking = Looking::begin();
+        search(t, call)
+    };
+    if reached.is_none() {
+        first_wide();
+    }
+    reached
+}
+
+fn search(t: &Thread, call: &Call) -> Option<Vec<Key>> {
+    let mut keys: Vec<Key> = Vec::new();
+    let mut parts: Vec<Seen> = Vec::new();
+    for &root in &call.roots {
+        if let Some(seen) = find(t, root) {
+            let new = !keys.contains(&seen.key);
+            if new {
+                keys.push(seen.key);
+            }
+            // Several places of a stack may be given, and each leads elsewhere.
+            if new || !seen.key.is_block() {
+                parts.push(seen);
+            }
+        }
+    }
+    let mut words = 0;
+    while let Some(Seen { start, end, .. }) = parts.pop() {
+        let mut at = start.next_multiple_of(8);
+        while at + 8 <= end {
+            words += 1;
+            if words > WORDS {
+                return None;
+            }
+            // SAFETY: in a block that is there and does not go before this is over, in the own stack, or in static data.
+            let word = unsafe { std::ptr::with_exposed_provenance::<usize>(at).read_volatile() };
+            at += 8;
+            if let Some(seen) = block_at(word)
+                && !keys.contains(&seen.key)
+            {
+                if keys.len() == OBJECTS {
+                    return None;
+                }
+                keys.push(seen.key);
+                parts.push(seen);
+            }
+        }
+    }
+    keys.extend(call.library);
+    Some(keys)
+}
+
+/// The block that an address is in.
+fn block_at(addr: usize) -> Option<Seen> {
+    if !memory::may_be_heap(addr) {
+        return None;
+    }
+    let (start, block) = memory::block_of(addr)?;
+    if block.freed {
+        return None;
+    }
+    note(start, start + block.size.max(1));
+    Some(Seen {
+        key: Key::block(start),
+        start,
+        end: start + if block.size <= WHOLE { block.size } else { HEAD },
+    })
+}

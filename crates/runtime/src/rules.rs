@@ -1,0 +1,148 @@
+//! The user's rules for functions that are not instrumented.
+//!
+//! A line is an action, a function and, if it matters, a library; `*` stands for any text:
+//!
+//! ```text
+//! # orders nothing: it neither locks nor publishes anything
+//! ignore   parse_*
+//! # takes a lock of the library
+//! globals  begin_update   in libstore.so*
+//! order    *              in libother.so.1
+//! ```
+//!
+//! The first rule that fits counts. Functions of C++ are known by the names that the linker sees.
+
+use std::fmt;
+
+/// What a call orders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Action {
+    /// Whatever uses the objects that it can reach.
+    #[default]
+    Order,
+    /// That, and all calls of functions of the library that use its own state.
+    Globals,
+    /// Nothing.
+    Ignore,
+}
+
+impl Action {
+    /// By its name.
+    pub fn parse(text: &str) -> Option<Action> {
+        match text {
+            "order" => Some(Action::Order),
+            "globals" => Some(Action::Globals),
+            "ignore" => Some(Action::Ignore),
+            _ => None,
+        }
+    }
+}
+
+/// Rules in their order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules(Vec<Rule>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Rule {
+    action: Action,
+    function: String,
+    library: String,
+}
+
+/// A line that is no rule.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wrong {
+    line: usize,
+    text: String,
+}
+
+impl fmt::Display for Wrong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Wrong { line, text } = self;
+        write!(
+            f,
+            "line {line}: `{text}` is not `order|globals|ignore FUNCTION [in LIBRARY]`"
+        )
+    }
+}
+
+impl Rules {
+    /// From the text of a file.
+    pub fn parse(text: &str) -> Result<Rules, Wrong> {
+        let mut rules = Vec::new();
+        for (number, line) in text.lines().enumerate() {
+            let words: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();
+            let (action, function, library) = match words[..] {
+                [] => continue,
+                [action, function] => (action, function, "*"),
+                [action, function, "in", library] => (action, function, library),
+                _ => ("", "", ""),
+            };
+            let Some(action) = Action::parse(action) else {
+                return Err(Wrong {
+                    line: number + 1,
+                    text: line.trim().to_owned(),
+                });
+            };
+            rules.push(Rule {
+                action,
+                function: function.to_owned(),
+                library: library.to_owned(),
+            });
+        }
+        Ok(Rules(rules))
+    }
+
+    /// What the rules say of a function in a library.
+    pub fn action(&self, function: &str, library: &str) -> Option<Action> {
+        let fits = |rule: &&Rule| fits(&rule.function, function) && fits(&rule.library, library);
+        self.0.iter().find(fits).map(|rule| rule.action)
+    }
+}
+
+/// Whether a text fits a pattern, in which `*` stands for any text.
+fn fits(pattern: &str, text: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == text,
+        Some((head, tail)) => text.strip_prefix(head).is_some_and(|rest| {
+            (0..=rest.len())
+                .filter(|at| rest.is_char_boundary(*at))
+                .any(|at| fits(tail, &rest[at..]))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_rule_that_fits_counts() {
+        let rules = Rules::parse(
+            "# of ours\nignore parse_*\nglobals begin in libstore.so*  # lock\n\norder *end in libstore.so.1\n",
+        )
+        .expect("all of them are rules");
+        for (function, library, action) in [
+            ("parse_this", "a", Some(Action::Ignore)),
+            ("begin", "libstore.so.1", Some(Action::Globals)),
+            ("begin", "libother.so", None),
+            ("the_end", "libstore.so.1", Some(Action::Order)),
+            ("the_end_", "libstore.so.1", None),
+        ] {
+            assert_eq!(rules.action(function, library), action, "{function} {library}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_is_no_rule_is_named() {
+        for (text, said) in [
+            ("ignore f\nforget g", "line 2: `forget g`"),
+            ("ignore", "line 1: `ignore`"),
+            ("order f in", "line 1"),
+            ("order f of lib.so", "line 1"),
+        ] {
+            let wrong = Rules::parse(text).expect_err(text).to_string();
+            assert!(wrong.contains(said), "{wrong}");
+        }
+    }
+}
