@@ -5,7 +5,9 @@
 //! else. The child has one thread: a serial phase, whose past is forgotten.
 
 use crate::thread::{self, Thread};
-use crate::{alloc, channel, code, exit, locks, memory, owners, outside, places, races, registry, shadow, side, sync};
+use crate::{
+    alloc, channel, code, exit, locks, memory, outside, owners, places, races, registry, shadow, side, sync,
+};
 
 /// Before the real `fork`.
 pub fn before() {

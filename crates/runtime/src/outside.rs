@@ -96,7 +96,9 @@ static LIVE: [AtomicU64; SLOTS as usize] = [const { AtomicU64::new(0) }; SLOTS a
 
 fn with<R>(key: Key, f: impl FnOnce(&mut FxHashMap<Key, Object>) -> R) -> R {
     let hash = (key.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    f(TABLE[(hash >> 56) as usize % SHARDS].lock().get_or_insert_default())
+    f(TABLE[(hash >> 56) as usize % SHARDS]
+        .lock()
+        .get_or_insert_default())
 }
 
 /// Takes all locks, before a `fork`.
@@ -279,7 +281,9 @@ fn take(t: &mut Thread, call: &Call) {
     let wide = WIDE.load(Ordering::SeqCst).then_some(Key::WIDE);
     for key in reached.chain(all).chain(wide) {
         with(key, |objects| {
-            let Some(object) = objects.get_mut(&key) else { return };
+            let Some(object) = objects.get_mut(&key) else {
+                return;
+            };
             hb::sync(&mut t.hb, SyncOp::Receive(SyncId(0)), &mut object.left);
             for &slot in &object.open {
                 if let Some(live) = LIVE.get(slot as usize) {

@@ -87,7 +87,11 @@ fn order(side: &Side) -> (u32, u8, bool) {
 #[cold]
 #[inline(never)]
 pub fn report(t: &mut Thread, granule: usize, present: Present, found: &[Found]) {
-    let found = if t.calls.any() { outside::settle(t, found) } else { found.to_vec() };
+    let found = if t.calls.any() {
+        outside::settle(t, found)
+    } else {
+        found.to_vec()
+    };
     let granule = granule / 8 * 8;
     thread::uncancelled(|| {
         for found in &found {

@@ -71,7 +71,12 @@ impl Rules {
     pub fn parse(text: &str) -> Result<Rules, Wrong> {
         let mut rules = Vec::new();
         for (number, line) in text.lines().enumerate() {
-            let words: Vec<&str> = line.split('#').next().unwrap_or_default().split_whitespace().collect();
+            let words: Vec<&str> = line
+                .split('#')
+                .next()
+                .unwrap_or_default()
+                .split_whitespace()
+                .collect();
             let (action, function, library) = match words[..] {
                 [] => continue,
                 [action, function] => (action, function, "*"),

@@ -56,7 +56,11 @@ pub fn run(context: &Context, module: &Module<'_>, machine: &Machine) -> String 
         }
     }
     let mut text = templates::module(&ir.head(), used.into_iter());
-    if ir.functions().iter().any(|function| function.name() == outside::BEGIN) {
+    if ir
+        .functions()
+        .iter()
+        .any(|function| function.name() == outside::BEGIN)
+    {
         text.push_str(&outside::definitions());
     }
     text

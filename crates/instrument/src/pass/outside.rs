@@ -55,11 +55,7 @@ fn variable<'m>(ir: Ir<'m>, function: Value<'m>) -> Value<'m> {
     let name = format!("{}{}", callee::PREFIX, function.name());
     ir.global(&name).unwrap_or_else(|| {
         let value = [ir.number(callee::UNKNOWN), ir.text(function.name()), function];
-        ir.define(
-            &name,
-            ir.constants(&value),
-            LLVMLinkage::LLVMWeakAnyLinkage,
-        )
+        ir.define(&name, ir.constants(&value), LLVMLinkage::LLVMWeakAnyLinkage)
     })
 }
 
@@ -97,7 +93,8 @@ pub fn surround<'m>(ir: Ir<'m>, builder: &Builder<'m>, call: Value<'m>) {
         arguments.resize(POINTERS + 1, ir.number(0));
         builder.call(ir.declare(name, ty), ty, &arguments);
     };
-    more.chunks(POINTERS).for_each(|pointers| tell(ARGUMENTS, pointers));
+    more.chunks(POINTERS)
+        .for_each(|pointers| tell(ARGUMENTS, pointers));
     tell(BEGIN, last);
 
     match call.normal_destination() {
@@ -131,8 +128,22 @@ done:
     let parameters = "ptr %callee, i64 %a, i64 %b, i64 %c, i64 %d";
     let types = "ptr, i64, i64, i64, i64";
     test(&mut text, BEGIN, hooks::CALL_BEGIN, parameters, parameters, types);
-    test(&mut text, ARGUMENTS, hooks::CALL_ARGUMENTS, parameters, parameters, types);
-    test(&mut text, END, hooks::CALL_END, "ptr %callee", "ptr %callee", "ptr");
+    test(
+        &mut text,
+        ARGUMENTS,
+        hooks::CALL_ARGUMENTS,
+        parameters,
+        parameters,
+        types,
+    );
+    test(
+        &mut text,
+        END,
+        hooks::CALL_END,
+        "ptr %callee",
+        "ptr %callee",
+        "ptr",
+    );
     text
 }
 

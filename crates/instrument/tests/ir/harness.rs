@@ -37,8 +37,22 @@ pub fn function<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
     text.lines().skip(start).take_while(|&line| line != "}").collect()
 }
 
-/// The calls of the runtime in a function, each as its name and arguments, without `__deadheat_`, types and contexts.
+/// The calls of the runtime in a function, each as its name and arguments, without `__deadheat_`, types and contexts;
+/// but not those around calls that may go outside, see [`around`].
 pub fn hooks(text: &str, name: &str) -> Vec<String> {
+    let mut hooks = all_hooks(text, name);
+    hooks.retain(|hook| !hook.starts_with("call_"));
+    hooks
+}
+
+/// The calls of the runtime around calls that may go outside.
+pub fn around(text: &str, name: &str) -> Vec<String> {
+    let mut hooks = all_hooks(text, name);
+    hooks.retain(|hook| hook.starts_with("call_"));
+    hooks
+}
+
+fn all_hooks(text: &str, name: &str) -> Vec<String> {
     let calls = function(text, name).into_iter().filter_map(|line| {
         let (before, call) = line.split_once("@__deadheat_")?;
         let (hook, arguments) = call.split_once('(')?;

@@ -5,3 +5,4 @@ mod atomics;
 mod calls;
 mod harness;
 mod left_out;
+mod outside;
