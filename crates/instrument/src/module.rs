@@ -86,14 +86,15 @@ fn instrument<'c>(
     Ok(machine)
 }
 
-/// The passes before the checks.
+/// The passes before the checks. Calls that the user wants at the begin and the end of his functions
+/// (`-finstrument-functions`) are put in first, as clang does it.
 fn pipeline(opt_level: u8) -> &'static str {
     match opt_level {
         // Cheap passes that put locals into registers.
-        0 => "default<O0>,function(sroa,early-cse,simplifycfg)",
-        1 => "default<O1>",
-        2 => "default<O2>",
-        _ => "default<O3>",
+        0 => "function(ee-instrument),default<O0>,function(sroa,early-cse,simplifycfg)",
+        1 => "function(ee-instrument),default<O1>",
+        2 => "function(ee-instrument),default<O2>",
+        _ => "function(ee-instrument),default<O3>",
     }
 }
 

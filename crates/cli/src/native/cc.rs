@@ -83,7 +83,8 @@ pub fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode> {
     // Options may stand in files, which build systems write when a line gets long.
     let line = Line::read(driver::expand(arguments).context("cannot read a response file")?)?;
     let home = Home::open()?;
-    let mut command = Command::new(compilers::find_clang()?);
+    let clang = compilers::find_clang()?;
+    let mut command = Command::new(&clang);
     if language == Language::Cpp {
         command.arg("--driver-mode=g++");
     }
@@ -99,7 +100,7 @@ pub fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode> {
         .arg(compilers::ld_path(&home))
         .arg("--end-no-unused-arguments");
     if let Some(linker) = &line.linker {
-        command.env("DEADHEAT_LD", linker);
+        command.env("DEADHEAT_LD", found(&clang, linker));
     }
     let mut file;
     if line.words.iter().map(|word| word.len() + 1).sum::<usize>() > LONG {
@@ -117,6 +118,23 @@ pub fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode> {
         hide_bitcode(object).with_context(|| format!("cannot finish {}", object.display()))?;
     }
     Ok(ExitCode::from(end.status()))
+}
+
+/// The linker that clang means by a name: it has one of its own in a directory that is not in the path.
+fn found(clang: &OsStr, linker: &OsStr) -> OsString {
+    if linker.as_encoded_bytes().contains(&b'/') {
+        return linker.to_owned();
+    }
+    let mut question = OsString::from("-print-prog-name=");
+    question.push(linker);
+    let answer = Command::new(clang).arg(question).output();
+    let path = answer
+        .ok()
+        .and_then(|answer| String::from_utf8(answer.stdout).ok());
+    match path.as_deref().map(str::trim_end) {
+        Some(path) if !path.is_empty() => path.into(),
+        _ => linker.to_owned(),
+    }
 }
 
 /// Gives the section with the bitcode another name, see [`bitcode::name_to_hide`].

@@ -137,7 +137,7 @@ impl<'a> Workshop<'a> {
         let members = archive::members(&data, path)?;
         let origins = members
             .iter()
-            .filter_map(|member| bitcode::find(member.data.as_ref()))
+            .filter_map(bitcode_of)
             .map(|bitcode| bitcode.origin);
         // Of std there is one archive, whatever the options of the link.
         let options = match origins.min() {
@@ -204,7 +204,7 @@ impl<'a> Workshop<'a> {
     }
 
     fn member<'m>(&self, member: Member<'m>) -> io::Result<Member<'m>> {
-        let Some(bitcode) = bitcode::find(member.data.as_ref()) else {
+        let Some(bitcode) = bitcode_of(&member) else {
             return Ok(member);
         };
         let object = self
@@ -294,6 +294,14 @@ impl<'a> Workshop<'a> {
             let _ = cache.put(key, contents);
         }
     }
+}
+
+/// The bitcode of a member that is to be instrumented.
+fn bitcode_of<'m>(member: &'m Member<'_>) -> Option<Bitcode<'m>> {
+    let instrumented = !line::is_intrinsic(member.name.as_bytes());
+    instrumented
+        .then(|| bitcode::find(member.data.as_ref()))
+        .flatten()
 }
 
 /// The file at `path`, unless it is empty, no file, or not there: that is for the real linker to say.
