@@ -32,6 +32,10 @@ fn main() -> ExitCode {
     if let Some(face) = shim::face(std::env::args_os().next().as_ref()) {
         return shim::run(face, std::env::args_os().skip(1).collect());
     }
+    if let Some(tool) = shim::tool(std::env::args_os().next().as_ref()) {
+        let error = shim::become_tool(tool, std::env::args_os().skip(1));
+        return ended(Err(error), Term::new(Color::Auto));
+    }
     if let Some((language, arguments)) = shim::compiler(std::env::args_os()) {
         return ended(cc::run(language, arguments), Term::new(Color::Auto));
     }

@@ -13,6 +13,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         opt_level,
         cpu: "x86-64".into(),
         pic: true,
+        ..Options::default()
     };
     let module = std::fs::read(&input)?;
     match args.next() {

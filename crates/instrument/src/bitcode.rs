@@ -21,6 +21,8 @@ pub struct Bitcode<'a> {
     pub bytes: &'a [u8],
     /// How it came to be there.
     pub origin: Origin,
+    /// What clang was told, if it says so: words that end with a zero byte each.
+    command: &'a [u8],
 }
 
 /// How bitcode comes to be in a linker's input. It decides how it is compiled.
@@ -29,28 +31,84 @@ pub enum Origin {
     /// The compiler wrote bitcode instead of an object, to be compiled as the link's options say.
     File,
     /// The compiler wrote an object and kept the bitcode in it. The object is made already, so the link's options are
-    /// not meant for it; this is the optimisation level it was made with, if it says so.
-    Section(Option<u8>),
+    /// not meant for it.
+    Section,
+    /// The same, by our own compiler.
+    Hidden,
+}
+
+impl<'a> Bitcode<'a> {
+    /// The optimisation level that the object was made with, if it says so.
+    pub fn level(&self) -> Option<u8> {
+        self.words()
+            .filter_map(|word| word.strip_prefix(b"-O"))
+            .next_back()
+            .map(|level| match level {
+                [digit @ b'0'..=b'3'] => digit - b'0',
+                b"" | b"g" => 1,
+                _ => 2,
+            })
+    }
+
+    /// Where the program is to write its profile, if the user said so.
+    pub fn profile(&self) -> Option<String> {
+        let path = self
+            .words()
+            .filter_map(|word| word.strip_prefix(b"-fprofile-instrument-path="))
+            .next_back()?;
+        String::from_utf8(path.to_vec()).ok()
+    }
+
+    fn words(&self) -> impl DoubleEndedIterator<Item = &'a [u8]> {
+        self.command.split(|byte| *byte == 0)
+    }
+
+    /// The modules, one behind the other: `ld -r` puts together sections of the same name.
+    pub fn modules(&self) -> Vec<&'a [u8]> {
+        split(self.bytes).unwrap_or_else(|| vec![self.bytes])
+    }
 }
 
 /// The bitcode in the file `data`, if there is any.
 pub fn find(data: &[u8]) -> Option<Bitcode<'_>> {
-    if data.starts_with(RAW) || data.starts_with(WRAPPED) {
+    let is_bitcode = |bytes: &[u8]| bytes.starts_with(RAW) || bytes.starts_with(WRAPPED);
+    if is_bitcode(data) {
         return Some(Bitcode {
             bytes: data,
             origin: Origin::File,
+            command: b"",
         });
     }
-    let bytes = [SECTION, HIDDEN].iter().find_map(|name| section(data, name))?;
+    let (bytes, origin) = [(SECTION, Origin::Section), (HIDDEN, Origin::Hidden)]
+        .iter()
+        .find_map(|(name, origin)| Some((section(data, name)?, *origin)))?;
     // The section may be there only as a marker.
-    if !(bytes.starts_with(RAW) || bytes.starts_with(WRAPPED)) {
-        return None;
-    }
-    let level = section(data, b".llvmcmd").and_then(level);
-    Some(Bitcode {
+    is_bitcode(bytes).then(|| Bitcode {
         bytes,
-        origin: Origin::Section(level),
+        origin,
+        command: section(data, b".llvmcmd").unwrap_or_default(),
     })
+}
+
+/// Takes modules apart that stand one behind the other. A module is a sequence of blocks behind a magic number. A block
+/// begins with its number, of which the lowest two bits are 01, and its length, each in four bytes.
+fn split(bytes: &[u8]) -> Option<Vec<&[u8]>> {
+    const MAGIC: usize = RAW.len();
+    let word = |at: usize| Some(u32::from_le_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
+    let mut modules = Vec::new();
+    let (mut start, mut at) = (0, MAGIC);
+    while at < bytes.len() {
+        if bytes[at..].starts_with(RAW) {
+            modules.push(&bytes[start..at]);
+            (start, at) = (at, at + MAGIC);
+        } else if word(at)? & 3 == 1 {
+            at = at.checked_add(8 + 4 * word(at + 4)? as usize)?;
+        } else {
+            return None;
+        }
+    }
+    modules.push(bytes.get(start..at)?);
+    Some(modules)
 }
 
 /// Where in an object the name of its section for bitcode stands, and what to put there so that only [`find`] knows it.
@@ -80,19 +138,6 @@ fn section<'a>(data: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     section.data(endian, data).ok()
 }
 
-/// The optimisation level among clang's arguments, each of which ends with a zero byte.
-fn level(command: &[u8]) -> Option<u8> {
-    command
-        .split(|byte| *byte == 0)
-        .filter_map(|word| word.strip_prefix(b"-O"))
-        .next_back()
-        .map(|level| match level {
-            [digit @ b'0'..=b'3'] => digit - b'0',
-            b"" | b"g" => 1,
-            _ => 2,
-        })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,7 +164,39 @@ mod tests {
             (b"-Os\0", Some(2)),
             (b"-O\0", Some(1)),
         ] {
-            assert_eq!(level(command), expect);
+            let bitcode = Bitcode {
+                bytes: RAW,
+                origin: Origin::Section,
+                command,
+            };
+            assert_eq!(bitcode.level(), expect);
+        }
+    }
+
+    #[test]
+    fn modules_that_stand_together_are_taken_apart() {
+        // Blocks 13 and 8 of one word and of none, as LLVM's writer has them.
+        let module = |last: u8| {
+            let words = [
+                [0x35, 0x14, 0, 0],
+                [1, 0, 0, 0],
+                [last; 4],
+                [0x21, 0x0c, 0, 0],
+                [0; 4],
+            ];
+            [RAW, words.as_flattened()].concat()
+        };
+        let (one, two) = (module(1), module(2));
+        assert_eq!(split(&one), Some(vec![&one[..]]));
+        let both = [&one[..], &two].concat();
+        assert_eq!(split(&both), Some(vec![&one[..], &two]));
+        for damaged in [
+            &both[..both.len() - 1],
+            &both[..both.len() - 8],
+            &both[4..],
+            b"BC\xc0\xde\x00\x00\x00\x00",
+        ] {
+            assert_eq!(split(damaged), None);
         }
     }
 }

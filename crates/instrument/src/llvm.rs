@@ -310,6 +310,10 @@ fn initialise() {
                 c"deadheat",
                 c"-livedebugvalues-input-bb-limit=0",
                 c"-livedebugvalues-input-dbg-value-limit=0",
+                // Counters of coverage: exact, and in the format that clang has for its notes.
+                c"-gcov-atomic-counter",
+                c"-instrprof-atomic-counter-update-all",
+                c"-default-gcov-version=B11*",
             ]
             .map(CStr::as_ptr);
             LLVMParseCommandLineOptions(options.len() as i32, options.as_ptr(), c"".as_ptr());

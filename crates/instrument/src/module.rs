@@ -1,16 +1,16 @@
 //! One module: bitcode in, object file out.
 //!
-//! The order matters. Attributes first: `sanitize_thread` keeps the optimiser from loads that the source does not have
-//! (they would be races that it does not have), and tail calls are off, so that every caller is on the stack. Then the
-//! optimiser, at the level of the user's build: what it removes needs no check. Checks last, so that it cannot move an
-//! access away from its check.
+//! The order matters. The user's coverage is where his compiler would have put it. Then attributes: `sanitize_thread`
+//! keeps the optimiser from loads that the source does not have (they would be races that it does not have), and tail
+//! calls are off, so that every caller is on the stack. Then the optimiser, at the level of the user's build: what it
+//! removes needs no check. Checks last, so that it cannot move an access away from its check.
 
 use crate::llvm::{Context, Machine, Module};
 use crate::pass;
 use std::fmt;
 
 /// How to treat a module.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Options {
     /// 0 to 3; what the user's build asked for.
     pub opt_level: u8,
@@ -18,6 +18,10 @@ pub struct Options {
     pub cpu: String,
     /// Position-independent code: true but for `-no-pie`.
     pub pic: bool,
+    /// Where the program writes its profile, if the user's build said so.
+    pub profile: Option<String>,
+    /// Whether notes for gcov are ours to write.
+    pub notes: bool,
 }
 
 /// Why a module could not be instrumented.
@@ -66,6 +70,9 @@ fn instrument<'c>(
     options: &Options,
 ) -> Result<Machine, Error> {
     let machine = Machine::new(module, options)?;
+    if let Some(passes) = pass::coverage::prepare(context, module, options)? {
+        machine.run(module, passes)?;
+    }
     pass::prepare(context, module, options.opt_level);
     machine.run(module, pipeline(options.opt_level))?;
     context.check()?;
@@ -79,14 +86,15 @@ fn instrument<'c>(
     Ok(machine)
 }
 
-/// The passes before the checks.
+/// The passes before the checks. Calls that the user wants at the begin and the end of his functions
+/// (`-finstrument-functions`) are put in first, as clang does it.
 fn pipeline(opt_level: u8) -> &'static str {
     match opt_level {
         // Cheap passes that put locals into registers.
-        0 => "default<O0>,function(sroa,early-cse,simplifycfg)",
-        1 => "default<O1>",
-        2 => "default<O2>",
-        _ => "default<O3>",
+        0 => "function(ee-instrument),default<O0>,function(sroa,early-cse,simplifycfg)",
+        1 => "function(ee-instrument),default<O1>",
+        2 => "function(ee-instrument),default<O2>",
+        _ => "function(ee-instrument),default<O3>",
     }
 }
 

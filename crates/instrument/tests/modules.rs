@@ -34,6 +34,7 @@ fn rusts_libraries_can_be_instrumented() {
                         opt_level,
                         cpu: "x86-64".into(),
                         pic: true,
+                        ..Options::default()
                     };
                     let name = &name;
                     scope.spawn(move || {

@@ -7,9 +7,10 @@ use super::compilers::{self, Language};
 use super::home::Home;
 use super::run;
 use anyhow::{Context, Result, bail};
-use deadheat_instrument::bitcode;
+use deadheat_instrument::{bitcode, driver};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
+use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -21,8 +22,6 @@ struct Line {
     words: Vec<OsString>,
     /// The linker that the user asked for.
     linker: Option<OsString>,
-    debug: bool,
-    optimised: bool,
     /// Objects that will be written, if nothing is linked.
     objects: Vec<PathBuf>,
 }
@@ -33,9 +32,14 @@ const CONFLICTING: &[&str] = &[
     "address",
     "hwaddress",
     "kernel-address",
+    "kernel-hwaddress",
     "memory",
+    "kernel-memory",
+    "memtag",
     "leak",
     "dataflow",
+    "numerical",
+    "type",
 ];
 
 /// Options whose next word is not a file to be compiled.
@@ -47,6 +51,7 @@ const WITH_VALUE: &[&str] = &[
     "-U",
     "-x",
     "-include",
+    "-include-pch",
     "-imacros",
     "-isystem",
     "-iquote",
@@ -64,37 +69,72 @@ const WITH_VALUE: &[&str] = &[
     "-z",
     "-arch",
     "-target",
+    "--param",
+    "--sysroot",
+    "-dumpdir",
+    "-mllvm",
 ];
+
+/// Command lines longer than this go to clang through a file.
+const LONG: usize = 64 << 10;
 
 /// Runs clang with these arguments.
 pub fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode> {
-    let line = Line::read(arguments)?;
+    // Options may stand in files, which build systems write when a line gets long.
+    let line = Line::read(driver::expand(arguments).context("cannot read a response file")?)?;
     let home = Home::open()?;
-    let mut command = Command::new(compilers::find_clang()?);
+    let clang = compilers::find_clang()?;
+    let mut command = Command::new(&clang);
     if language == Language::Cpp {
         command.arg("--driver-mode=g++");
     }
     // In front of the user's, which may say otherwise; and silent where there is nothing to compile or to link.
-    // Not the option of the driver, which does not go with some others.
-    command.args(["--start-no-unused-arguments", "-Xclang", "-fembed-bitcode=all"]);
-    if !line.debug {
-        command.arg("-g");
-    }
-    if line.optimised {
-        command.args(["-Xclang", "-disable-llvm-passes"]);
-    }
+    // Not the option of the driver, which does not go with some others. The bitcode is that from before the optimiser.
+    command.args([
+        "--start-no-unused-arguments",
+        "-Xclang",
+        "-fembed-bitcode=all",
+        "-g",
+    ]);
     command
         .arg(compilers::ld_path(&home))
         .arg("--end-no-unused-arguments");
     if let Some(linker) = &line.linker {
-        command.env("DEADHEAT_LD", linker);
+        command.env("DEADHEAT_LD", found(&clang, linker));
     }
-    command.args(&line.words);
+    let mut file;
+    if line.words.iter().map(|word| word.len() + 1).sum::<usize>() > LONG {
+        file = tempfile::NamedTempFile::new().context("cannot make a response file")?;
+        file.write_all(&driver::response_text(&line.words))
+            .context("cannot write a response file")?;
+        let mut word = OsString::from("@");
+        word.push(file.path());
+        command.arg(word);
+    } else {
+        command.args(&line.words);
+    }
     let end = run::attended(&mut command)?;
     for object in &line.objects {
         hide_bitcode(object).with_context(|| format!("cannot finish {}", object.display()))?;
     }
     Ok(ExitCode::from(end.status()))
+}
+
+/// The linker that clang means by a name: it has one of its own in a directory that is not in the path.
+fn found(clang: &OsStr, linker: &OsStr) -> OsString {
+    if linker.as_encoded_bytes().contains(&b'/') {
+        return linker.to_owned();
+    }
+    let mut question = OsString::from("-print-prog-name=");
+    question.push(linker);
+    let answer = Command::new(clang).arg(question).output();
+    let path = answer
+        .ok()
+        .and_then(|answer| String::from_utf8(answer.stdout).ok());
+    match path.as_deref().map(str::trim_end) {
+        Some(path) if !path.is_empty() => path.into(),
+        _ => linker.to_owned(),
+    }
 }
 
 /// Gives the section with the bitcode another name, see [`bitcode::name_to_hide`].
@@ -116,17 +156,17 @@ impl Line {
     fn read(arguments: Vec<OsString>) -> Result<Line> {
         let mut line = Line::default();
         let (mut compiles, mut output, mut sources) = (false, None, Vec::new());
+        let mut sanitizers: Vec<String> = Vec::new();
         let mut arguments = arguments.into_iter();
         while let Some(argument) = arguments.next() {
             // Names that are not UTF-8 are files.
             let text = argument.to_str().unwrap_or_default();
             if let Some(list) = text.strip_prefix("-fsanitize=") {
-                if let Some(name) = list.split(',').find(|name| CONFLICTING.contains(name)) {
-                    bail!(
-                        "-fsanitize={name} and deadheat cannot both watch the same memory; build without it, or apart for each"
-                    );
-                }
-            } else if text == "-flto" || text.starts_with("-flto=") || text == "-fwhole-program-vtables" {
+                sanitizers.extend(list.split(',').map(str::to_owned));
+            } else if let Some(list) = text.strip_prefix("-fno-sanitize=") {
+                let off: Vec<&str> = list.split(',').collect();
+                sanitizers.retain(|name| !off.contains(&"all") && !off.contains(&name.as_str()));
+            } else if is_lto(text) {
                 // All is compiled when it is linked anyway.
                 continue;
             } else if let Some(path) = text.strip_prefix("--ld-path=") {
@@ -139,10 +179,6 @@ impl Line {
                     format!("ld.{name}").into()
                 });
                 continue;
-            } else if let Some(level) = text.strip_prefix("-O") {
-                line.optimised = level != "0";
-            } else if text.starts_with("-g") && !text.starts_with("-gcc") {
-                line.debug = text != "-g0";
             } else if matches!(text, "-c" | "-E" | "-S" | "-M" | "-MM" | "-fsyntax-only") {
                 compiles = text == "-c";
             } else if WITH_VALUE.contains(&text) {
@@ -153,11 +189,12 @@ impl Line {
                 line.words.push(argument);
                 line.words.extend(value);
                 continue;
-            } else if !text.starts_with('-') {
+            } else if !text.starts_with('-') || text == "-" {
                 sources.push(PathBuf::from(&argument));
             }
             line.words.push(argument);
         }
+        refuse(&sanitizers)?;
         if compiles {
             line.objects = match output {
                 Some(output) => vec![output.into()],
@@ -169,6 +206,37 @@ impl Line {
         }
         Ok(line)
     }
+}
+
+/// Whether an option is about clang's own way of compiling when it links.
+fn is_lto(option: &str) -> bool {
+    matches!(
+        option,
+        "-flto"
+            | "-ffat-lto-objects"
+            | "-fsplit-lto-unit"
+            | "-fwhole-program-vtables"
+            | "-fvirtual-function-elimination"
+    ) || option.starts_with("-flto=")
+        || option.starts_with("-flto-jobs=")
+        || option.starts_with("-fthin-link-bitcode=")
+}
+
+/// Explains why one of these sanitizers cannot be used.
+fn refuse(sanitizers: &[String]) -> Result<()> {
+    for name in sanitizers {
+        if CONFLICTING.contains(&name.as_str()) {
+            bail!(
+                "-fsanitize={name} and deadheat cannot both watch the same memory; build without it, or apart for each"
+            );
+        }
+        if name == "cfi" || name.starts_with("cfi-") {
+            bail!(
+                "-fsanitize={name} needs clang's own link-time optimisation, and deadheat compiles at the link in its own way; build without it"
+            );
+        }
+    }
+    Ok(())
 }
 
 /// The object that a source is compiled to if nothing is said.
@@ -190,6 +258,8 @@ mod tests {
             ("-c a.c", &["a.o"][..]),
             ("-c src/a.c -I include b.cc", &["a.o", "b.o"]),
             ("-c a.c -o out/x.o", &["out/x.o"]),
+            ("-c -x c -", &["-.o"]),
+            ("-c -include-pch all.pch a.c", &["a.o"]),
             ("a.c -o a", &[]),
             ("-E a.c -o a.i", &[]),
         ] {
@@ -206,22 +276,28 @@ mod tests {
     fn what_is_ours_to_say_is_taken_out() {
         let line = read("-O2 -flto=thin -fuse-ld=lld -g1 a.o -o a -Wl,-O1").unwrap();
         assert_eq!(line.words, ["-O2", "-g1", "a.o", "-o", "a", "-Wl,-O1"]);
-        assert_eq!(
-            (line.linker, line.debug, line.optimised),
-            (Some("ld.lld".into()), true, true)
-        );
-        let line = read("-O3 -O0 -g0 a.c").unwrap();
-        assert!(!line.debug && !line.optimised);
+        assert_eq!(line.linker, Some("ld.lld".into()));
     }
 
     #[test]
     fn sanitizers_that_get_in_the_way_are_refused() {
-        for text in ["-fsanitize=thread a.c", "-fsanitize=undefined,address a.c"] {
+        for text in [
+            "-fsanitize=thread a.c",
+            "-fsanitize=undefined,address a.c",
+            "-fsanitize=cfi-icall -flto a.c",
+            "-fno-sanitize=memory -fsanitize=memory a.c",
+        ] {
             assert!(
                 read(text).unwrap_err().to_string().contains("-fsanitize="),
                 "{text}"
             );
         }
-        assert!(read("-fsanitize=undefined a.c").is_ok());
+        for text in [
+            "-fsanitize=undefined a.c",
+            "-fsanitize=undefined,address -fno-sanitize=address a.c",
+            "-fsanitize=thread -fno-sanitize=all a.c",
+        ] {
+            assert!(read(text).is_ok(), "{text}");
+        }
     }
 }

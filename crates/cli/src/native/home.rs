@@ -27,7 +27,13 @@ pub const CC: &str = "deadheat-cc";
 /// See [`CC`].
 pub const CXX: &str = "deadheat-c++";
 
-const NAMES: [&str; 5] = [REPORTER, COMPILER_FACE, LINKER_FACE, CC, CXX];
+/// CMake takes what comes before `cc` for the prefix of a whole toolchain, and builds with link-time optimisation only if
+/// there are these two.
+pub const AR: &str = "deadheat-llvm-ar";
+/// See [`AR`].
+pub const RANLIB: &str = "deadheat-llvm-ranlib";
+
+const NAMES: [&str; 7] = [REPORTER, COMPILER_FACE, LINKER_FACE, CC, CXX, AR, RANLIB];
 
 /// The directory for what can be made again: `DEADHEAT_CACHE`, or `deadheat` in the user's cache directory.
 pub fn cache() -> Option<PathBuf> {

@@ -7,9 +7,9 @@ use anyhow::{Context, Result};
 use deadheat_instrument::cache::Key;
 use deadheat_instrument::driver::{self, Config, Face};
 use std::ffi::OsString;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 /// Whom the caller wants, going by the name it called.
 pub fn face(name: Option<&OsString>) -> Option<Face> {
@@ -37,6 +37,21 @@ pub fn compiler(arguments: impl IntoIterator<Item = OsString>) -> Option<(Langua
         },
     };
     Some((language, arguments.collect()))
+}
+
+/// The tool of binutils that the caller wants: objects are ordinary ones.
+pub fn tool(name: Option<&OsString>) -> Option<&'static str> {
+    match Path::new(name?).file_name()?.to_str()? {
+        home::AR => Some("ar"),
+        home::RANLIB => Some("ranlib"),
+        _ => None,
+    }
+}
+
+/// Becomes a tool.
+pub fn become_tool(tool: &str, arguments: impl Iterator<Item = OsString>) -> anyhow::Error {
+    let error = Command::new(tool).args(arguments).exec();
+    anyhow::Error::new(error).context(format!("cannot run `{tool}`"))
 }
 
 /// Links.
@@ -90,6 +105,9 @@ mod tests {
         assert_eq!(face("deadheat-ld"), Some(Face::Linker));
         assert_eq!(face("/usr/bin/deadheat"), None);
         assert_eq!(super::face(None), None);
+        let tool = |name: &str| tool(Some(&OsString::from(name)));
+        assert_eq!(tool("bin/deadheat-llvm-ranlib"), Some("ranlib"));
+        assert_eq!(tool("deadheat-ar"), None);
         let compiler = |words: &str| compiler(words.split(' ').map(OsString::from));
         let ls = vec![OsString::from("-c"), OsString::from("cc")];
         assert_eq!(

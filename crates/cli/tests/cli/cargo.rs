@@ -112,7 +112,7 @@ fn workspace() -> Files {
 }
 
 /// Cargo finds `cargo-deadheat` beside the command under test.
-fn cargo_command(directory: &Path, arguments: &[&str]) -> Command {
+pub fn cargo_command(directory: &Path, arguments: &[&str]) -> Command {
     let binary = Path::new(env!("CARGO_BIN_EXE_cargo-deadheat"));
     let mut path = vec![binary.parent().unwrap().to_owned()];
     path.extend(std::env::split_paths(&std::env::var_os("PATH").unwrap()));

@@ -1,5 +1,9 @@
 //! `deadheat cc` and `deadheat c++`: objects, archives and libraries of projects that build themselves.
 
+mod builds;
+mod options;
+mod tools;
+
 use crate::harness::{Files, Ran, command, ran};
 use crate::native::cache;
 use std::path::Path;
@@ -70,6 +74,34 @@ fn races(run: &Ran, at: &str) {
     );
     assert!(run.stderr.contains(at), "{}", run.stderr);
     assert_eq!(run.last_line(), "deadheat: 1 data race");
+}
+
+/// A step in two threads that is found to race, compiled and linked with these options.
+#[track_caller]
+fn races_with(options: &str) -> Files {
+    let files = steps();
+    cc(&files, &format!("-pthread {options} main.c step.c -o program"));
+    races(&program(&files, "program"), "step.c:3:");
+    files
+}
+
+/// The sources of a program with a race.
+fn steps() -> Files {
+    let files = Files::new();
+    files.file("main.c", MAIN);
+    files.file("step.c", STEP);
+    files
+}
+
+/// Whether a tool is here. Tests that cannot do without say so, past the test harness, which hides what is printed.
+fn here(tool: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).any(|directory| directory.join(tool).is_file());
+    if !found {
+        let message = format!("skipped: {tool} is missing; scripts/setup installs it\n");
+        std::io::Write::write_all(&mut std::io::stderr(), message.as_bytes()).unwrap();
+    }
+    found
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod cargo;
 mod cc;
 mod harness;
 mod hostile;
+mod mixed;
 mod native;
 mod readme;
 mod report;

@@ -23,7 +23,7 @@ pub fn check(program: &Program) -> Result<(), String> {
         for number in 0..runs() {
             let first = number == 0 && order == Order::Written;
             let command = if first {
-                run::check_source(program, &kept)
+                run::check_source(program, &kept)?
             } else {
                 run::check_program(&kept)
             };
@@ -175,7 +175,7 @@ fn shortened(line: &str) -> Option<String> {
         return Some("    deadheat check …".to_owned());
     }
     let frame = trimmed.starts_with('#');
-    let ours = line.contains(" tests/programs/");
+    let ours = line.contains(" tests/programs/") || line.contains(" tests/libraries/");
     if frame && !ours {
         return None;
     }

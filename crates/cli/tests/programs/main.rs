@@ -1,4 +1,4 @@
-//! Runs every program of `tests/programs` under `deadheat check` and compares it with what its source says.
+//! Runs every program of `tests/programs` and `tests/libraries` under `deadheat check` and compares it with what its source says.
 //!
 //! Each program is a test of its own: it must report exactly the pairs of lines that are marked in it, print what its
 //! native build prints, and, if it races, give the report that is kept beside it. The README there says how a program is
@@ -30,29 +30,35 @@ fn sources() -> Vec<PathBuf> {
     let mut found = Vec::new();
     for language in Language::ALL {
         let directory = Path::new("tests/programs").join(language.directory());
-        let entries = std::fs::read_dir(root().join(&directory)).expect("the programs are there");
-        for entry in entries {
-            let path = directory.join(entry.expect("the programs can be listed").file_name());
-            if path
-                .extension()
-                .is_some_and(|extension| extension == language.extension())
-            {
-                found.push(path);
-            }
-        }
+        found.extend(files(&directory, language.extension()));
+        found.extend(files(Path::new("tests/libraries"), language.extension()));
     }
+    // Not a program, but what some of them use.
+    found.retain(|path| path.file_stem().is_some_and(|stem| stem != "opaque"));
     found.sort();
     found
+}
+
+/// The files in a directory with an extension.
+fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(root().join(directory)).expect("the programs are there");
+    entries
+        .map(|entry| directory.join(entry.expect("the programs can be listed").file_name()))
+        .filter(|path| path.extension().is_some_and(|found| found == extension))
+        .collect()
 }
 
 fn trial(source: &Path) -> Trial {
     let text = std::fs::read_to_string(root().join(source)).expect("the program can be read");
     let name = source
         .strip_prefix("tests/programs")
+        .or(source.strip_prefix("tests"))
         .unwrap_or(source)
         .with_extension("");
     let program = Program::parse(source, &text);
-    let skipped = program.as_ref().is_ok_and(|program| !program.can_run_here());
+    let skipped = program
+        .as_ref()
+        .is_ok_and(|program| program.ignored || !program.can_run_here());
     Trial::test(name.display().to_string(), move || {
         compare::check(&program?).map_err(Failed::from)
     })

@@ -46,6 +46,12 @@ pub struct Program {
     pub varies: bool,
     /// What the processor must have.
     pub cpu: Option<String>,
+    /// A header that must be installed.
+    pub needs: Option<String>,
+    /// The source, beside the program's, of a library that nobody instruments.
+    pub library: Option<String>,
+    /// Known to fail. Tests that are ignored can be run all the same.
+    pub ignored: bool,
     pub races: BTreeSet<Pair>,
 }
 
@@ -64,6 +70,9 @@ impl Program {
             both_orders: false,
             varies: false,
             cpu: None,
+            needs: None,
+            library: None,
+            ignored: false,
             races: races(text)?,
         };
         for line in text.lines().take_while(|line| line.starts_with("//")) {
@@ -87,6 +96,9 @@ impl Program {
             ("orders", "both") => self.both_orders = true,
             ("report", "varies") => self.varies = true,
             ("cpu", feature) => self.cpu = Some(feature.to_owned()),
+            ("needs", header) => self.needs = Some(header.to_owned()),
+            ("library", source) => self.library = Some(source.to_owned()),
+            ("ignored", _) => self.ignored = true,
             // One word and a colon can only be meant as a directive.
             (word, _) if word.chars().all(|c| c.is_ascii_lowercase()) => {
                 return Err(format!("the directive `{line}` is not known"));
@@ -97,6 +109,11 @@ impl Program {
     }
 
     pub fn can_run_here(&self) -> bool {
+        let header = self.needs.as_ref();
+        self.has_cpu() && header.is_none_or(|header| is_installed(header))
+    }
+
+    fn has_cpu(&self) -> bool {
         let Some(feature) = &self.cpu else {
             return true;
         };
@@ -108,6 +125,12 @@ impl Program {
     pub fn report(&self) -> PathBuf {
         super::root().join(self.source.with_extension("report"))
     }
+}
+
+fn is_installed(header: &str) -> bool {
+    ["/usr/include", "/usr/include/x86_64-linux-gnu"]
+        .iter()
+        .any(|directory| Path::new(directory).join(header).is_file())
 }
 
 /// The marked lines that share a name, paired.

@@ -105,7 +105,7 @@ pub fn shown(command: &Command) -> String {
 }
 
 /// Flags that `deadheat check` gives by itself, and those of the program.
-fn flags(program: &Program) -> Vec<String> {
+fn flags(program: &Program) -> Result<Vec<String>, String> {
     let fixed: &[&str] = match program.language {
         Language::C => &["-Wall"],
         Language::Cpp => &["-Wall", "-std=c++20"],
@@ -113,10 +113,51 @@ fn flags(program: &Program) -> Vec<String> {
     };
     let more = std::env::var("DEADHEAT_FLAGS").unwrap_or_default();
     let fixed = fixed.iter().map(|&flag| flag.to_owned());
-    fixed
+    let library = match &program.library {
+        Some(source) => vec![library(&program.source.with_file_name(source))?],
+        None => Vec::new(),
+    };
+    Ok(fixed
         .chain(program.flags.clone())
+        .chain(library)
         .chain(more.split_whitespace().map(str::to_owned))
-        .collect()
+        .collect())
+}
+
+/// A shared library that the system's own compiler makes, from an earlier test run if nothing has changed since.
+fn library(source: &Path) -> Result<String, String> {
+    let mut hash = DefaultHasher::new();
+    for path in [source.to_owned(), source.with_extension("h")] {
+        let text = fs::read(super::root().join(path)).map_err(|error| error.to_string())?;
+        text.hash(&mut hash);
+    }
+    let directory = natives()?;
+    let output = directory.join(format!("lib-{:016x}.so", hash.finish()));
+    if !output.exists() {
+        let place = Place::new()?;
+        let made = place.file("library");
+        let mut command = Command::new("cc");
+        command
+            .args(["-O2", "-shared", "-fPIC", "-pthread"])
+            .arg(source)
+            .arg("-o")
+            .arg(&made);
+        // By this name programs look for it, wherever it is made.
+        command.arg(format!("-Wl,-soname,{}", output.display()));
+        let ran = place.run(&mut command, Order::Written)?;
+        if ran.status != 0 {
+            return Err(format!("{} failed:\n{}", shown(&command), ran.stderr));
+        }
+        fs::rename(made, &output).map_err(|error| error.to_string())?;
+    }
+    Ok(output.display().to_string())
+}
+
+/// Where native programs are kept.
+fn natives() -> Result<PathBuf, String> {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("native");
+    fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
+    Ok(directory)
 }
 
 /// The native program, from an earlier test run if nothing has changed since.
@@ -130,12 +171,20 @@ pub fn native(program: &Program) -> Result<PathBuf, String> {
         Language::Cpp => command.args(["--driver-mode=g++", "-g", "-pthread"]),
         Language::Rust => command.args(["-g", "--edition", "2024"]),
     };
-    command.arg(&program.source).args(flags(program));
+    command.arg(&program.source).args(flags(program)?);
     let mut hash = DefaultHasher::new();
     shown(&command).hash(&mut hash);
-    let include = super::root().join("tests/programs/include");
-    let headers = fs::read_dir(&include).map_err(|error| error.to_string())?;
-    let mut read: Vec<PathBuf> = headers.flatten().map(|entry| entry.path()).collect();
+    let mut read = Vec::new();
+    for directory in ["tests/programs/include", "tests/libraries"] {
+        let entries = fs::read_dir(super::root().join(directory)).map_err(|error| error.to_string())?;
+        let paths = entries.flatten().map(|entry| entry.path());
+        read.extend(paths.filter(|path| {
+            !matches!(
+                path.extension().and_then(OsStr::to_str),
+                Some("c" | "cpp" | "report")
+            )
+        }));
+    }
     read.sort();
     read.push(super::root().join(&program.source));
     for path in read {
@@ -143,8 +192,7 @@ pub fn native(program: &Program) -> Result<PathBuf, String> {
             .map_err(|error| error.to_string())?
             .hash(&mut hash);
     }
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("native");
-    fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
+    let directory = natives()?;
     let name = program.source.file_stem().unwrap_or_default().to_string_lossy();
     let output = directory.join(format!("{name}-{:016x}", hash.finish()));
     if !output.exists() {
@@ -163,18 +211,18 @@ pub fn native(program: &Program) -> Result<PathBuf, String> {
 }
 
 /// `deadheat check` on the source; the program is kept in `keep` for further runs.
-pub fn check_source(program: &Program, keep: &Path) -> Command {
+pub fn check_source(program: &Program, keep: &Path) -> Result<Command, String> {
     let mut command = deadheat();
     let option = match program.language {
         Language::C | Language::Cpp => "--cflags",
         Language::Rust => "--rustflags",
     };
-    let flags = flags(program);
+    let flags = flags(program)?;
     if !flags.is_empty() {
         command.arg(option).arg(flags.join(" "));
     }
     command.arg("--keep").arg(keep).arg(&program.source);
-    command
+    Ok(command)
 }
 
 /// `deadheat check` on a program that was kept.

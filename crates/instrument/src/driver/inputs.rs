@@ -1,7 +1,8 @@
 //! Inputs of a link that hold bitcode, made into objects and archives that do not.
 
 use super::line::{self, Line};
-use super::{Config, Error, failed};
+use super::relocatable;
+use super::{Config, Error, Face, failed};
 use crate::archive::{self, Data, Member};
 use crate::bitcode::{self, Bitcode, Origin};
 use crate::cache::{Cache, Key};
@@ -19,12 +20,14 @@ const STACK: usize = 64 << 20;
 pub struct Workshop<'a> {
     cache: Option<Cache>,
     /// What every key begins with.
-    identity: &'a [u8],
+    config: &'a Config,
+    face: Face,
     /// For what the compiler left to us to compile.
     options: Options,
     /// Where files for this link go.
     directory: &'a Path,
     pool: rayon::ThreadPool,
+    warn: &'a (dyn Fn(&str) + Sync),
 }
 
 /// An input of a link, after a first look.
@@ -53,22 +56,27 @@ impl<'a> Workshop<'a> {
     pub fn new(
         cache: Option<Cache>,
         line: &Line,
-        config: &'a Config,
+        (config, face): (&'a Config, Face),
         directory: &'a Path,
+        warn: &'a (dyn Fn(&str) + Sync),
     ) -> Result<Workshop<'a>, Error> {
         Ok(Workshop {
             cache,
-            identity: &config.identity,
+            config,
+            face,
             options: Options {
                 opt_level: line.level,
                 cpu: line.cpu.clone(),
                 pic: line.pic,
+                profile: None,
+                notes: true,
             },
             directory,
             pool: rayon::ThreadPoolBuilder::new()
                 .stack_size(STACK)
                 .build()
                 .map_err(|error| Error(format!("cannot start threads: {error}")))?,
+            warn,
         })
     }
 
@@ -129,12 +137,13 @@ impl<'a> Workshop<'a> {
         let members = archive::members(&data, path)?;
         let origins = members
             .iter()
-            .filter_map(|member| bitcode::find(member.data.as_ref()))
+            .filter_map(bitcode_of)
             .map(|bitcode| bitcode.origin);
         // Of std there is one archive, whatever the options of the link.
         let options = match origins.min() {
             None => return Ok(Input::Other),
-            Some(origin) => self.options_for(origin),
+            Some(Origin::File) => self.options.clone(),
+            Some(_) => Options::default(),
         };
         let key = if archive::is_thin(&data) {
             let mut parts = vec![&data[..]];
@@ -161,10 +170,14 @@ impl<'a> Workshop<'a> {
             // Somebody else may have made it while we waited for the reservation.
             Input::Archive(_, key, place) if self.is_there(key, &place) => place,
             Input::Object(data, place) => {
-                if let Some(bitcode) = bitcode::find(&data) {
-                    let object = self.object(bitcode, &name).map_err(|error| Error(error.0))?;
-                    fs::write(&place, object).map_err(|error| failed(&name, &error))?;
-                }
+                let object = match bitcode::find(&data) {
+                    Some(bitcode) => self
+                        .object(bitcode, &data, &name)
+                        .map_err(|error| Error(error.0))?,
+                    None => None,
+                };
+                let Some(object) = object else { return Ok(None) };
+                fs::write(&place, object).map_err(|error| failed(&name, &error))?;
                 place
             }
             Input::Archive(data, key, place) => {
@@ -191,49 +204,86 @@ impl<'a> Workshop<'a> {
     }
 
     fn member<'m>(&self, member: Member<'m>) -> io::Result<Member<'m>> {
-        let Some(bitcode) = bitcode::find(member.data.as_ref()) else {
+        let Some(bitcode) = bitcode_of(&member) else {
             return Ok(member);
         };
-        let object = self.object(bitcode, &member.name).map_err(io::Error::other)?;
-        Ok(Member {
-            data: Data::Owned(object),
-            name: member.name,
+        let object = self
+            .object(bitcode, member.data.as_ref(), &member.name)
+            .map_err(io::Error::other)?;
+        Ok(match object {
+            Some(object) => Member {
+                data: Data::Owned(object),
+                name: member.name,
+            },
+            None => member,
         })
     }
 
+    /// What is made of the bitcode in the file `data`; nothing if that file is to be taken as it is.
+    fn object(
+        &self,
+        bitcode: Bitcode<'_>,
+        data: &[u8],
+        name: &str,
+    ) -> Result<Option<Vec<u8>>, module::Error> {
+        let modules = bitcode.modules();
+        let options = self.options_for(&bitcode);
+        let objects: Result<Vec<Vec<u8>>, _> = modules
+            .into_iter()
+            .map(|module| self.compiled(module, name, &options))
+            .collect();
+        let mut objects = objects?;
+        let object = match objects.len() {
+            1 => objects.remove(0),
+            _ => relocatable::join(&objects, self.config, self.face, self.directory)
+                .map_err(|error| module::Error(format!("{name}: {error}")))?,
+        };
+        // Somebody put more into it, or gave its symbols other names: then only its own code has that.
+        if bitcode.origin == Origin::Hidden && !relocatable::define_the_same(data, &object) {
+            (self.warn)(&format!(
+                "{name} was changed after it was compiled, so it is used as it is: races in it are not found"
+            ));
+            return Ok(None);
+        }
+        Ok(Some(object))
+    }
+
     /// The object made of a module.
-    fn object(&self, bitcode: Bitcode<'_>, name: &str) -> Result<Vec<u8>, module::Error> {
-        let options = self.options_for(bitcode.origin);
-        let key = self.key("object", &options, &[bitcode.bytes]);
+    fn compiled(&self, module: &[u8], name: &str, options: &Options) -> Result<Vec<u8>, module::Error> {
+        let key = self.key("object", options, &[module]);
         if let Some(object) = self.cache.as_ref().and_then(|cache| cache.get(key)) {
             return Ok(object);
         }
-        let object = module::compile(bitcode.bytes, name, &options)?;
+        let object = module::compile(module, name, options)?;
         self.keep(key, &object);
         Ok(object)
     }
 
-    fn options_for(&self, origin: Origin) -> Options {
-        match origin {
+    fn options_for(&self, bitcode: &Bitcode<'_>) -> Options {
+        match bitcode.origin {
             Origin::File => self.options.clone(),
             // Functions name their processor themselves where it matters.
-            Origin::Section(level) => Options {
-                opt_level: level.unwrap_or(2),
+            Origin::Section | Origin::Hidden => Options {
+                opt_level: bitcode.level().unwrap_or(2),
                 cpu: "x86-64".to_owned(),
                 pic: true,
+                profile: bitcode.profile(),
+                notes: false,
             },
         }
     }
 
     fn key(&self, what: &str, options: &Options, contents: &[&[u8]]) -> Key {
         let options = format!(
-            "{what} abi {} level {} cpu {} pic {}",
+            "{what} abi {} level {} cpu {} pic {} notes {} profile {:?}",
             deadheat_abi::VERSION,
             options.opt_level,
             options.cpu,
-            options.pic
+            options.pic,
+            options.notes,
+            options.profile
         );
-        let mut parts = vec![self.identity, options.as_bytes()];
+        let mut parts = vec![&self.config.identity[..], options.as_bytes()];
         parts.extend(contents);
         Key::of(&parts)
     }
@@ -244,6 +294,14 @@ impl<'a> Workshop<'a> {
             let _ = cache.put(key, contents);
         }
     }
+}
+
+/// The bitcode of a member that is to be instrumented.
+fn bitcode_of<'m>(member: &'m Member<'_>) -> Option<Bitcode<'m>> {
+    let instrumented = !line::is_intrinsic(member.name.as_bytes());
+    instrumented
+        .then(|| bitcode::find(member.data.as_ref()))
+        .flatten()
 }
 
 /// The file at `path`, unless it is empty, no file, or not there: that is for the real linker to say.

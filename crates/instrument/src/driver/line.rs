@@ -52,6 +52,9 @@ const STATIC: &str = "static programs cannot be checked: the runtime is a shared
                       libc that a static program brings along; link dynamically (for Rust, that is without \
                       `-C target-feature=+crt-static`)";
 
+const NARROW: &str = "programs for addresses of 32 bits cannot be checked: the shadow needs the room of x86-64; build without \
+                      `-m32` or `-mx32`";
+
 /// Reads the command line.
 pub fn read(words: Vec<Word>, face: Face) -> Result<Line, Error> {
     let mut reader = Reader {
@@ -65,6 +68,7 @@ pub fn read(words: Vec<Word>, face: Face) -> Result<Line, Error> {
         links: true,
         whole_static: false,
         interpreter: false,
+        narrow: false,
         plugin_level: None,
         level: None,
         cpu: None,
@@ -90,6 +94,8 @@ struct Reader {
     links: bool,
     whole_static: bool,
     interpreter: bool,
+    /// For addresses of 32 bits.
+    narrow: bool,
     plugin_level: Option<u8>,
     level: Option<u8>,
     cpu: Option<String>,
@@ -123,6 +129,9 @@ impl Reader {
             return taken;
         }
         let bytes = word.bytes();
+        if for_linker && let Some((b"elf_i386" | b"elf32_x86_64", _)) = value(word, next, "-m", false) {
+            self.narrow = true;
+        }
         if bytes == b"-o" || (for_linker && bytes == b"--output") {
             self.keep([Some(word), next]);
             return 2;
@@ -240,6 +249,9 @@ impl Reader {
         if self.whole_static && program && !self.interpreter {
             return Err(Error(STATIC.to_owned()));
         }
+        if self.narrow && self.output != Output::Nothing {
+            return Err(Error(NARROW.to_owned()));
+        }
         // A compiler that is told nothing makes position-independent programs today; a linker does not.
         let pie = self.pie.unwrap_or(self.face == Face::Compiler);
         let paths = std::mem::take(&mut self.paths);
@@ -299,7 +311,12 @@ fn level(text: &[u8]) -> Option<u8> {
 /// into checks.
 pub fn is_left_alone(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().as_bytes();
-    name.starts_with(b"libcompiler_builtins-") || name.starts_with(b"libprofiler_builtins-")
+    name.strip_prefix(b"lib").is_some_and(|name| is_intrinsic(name))
+}
+
+/// The same of a member of an archive: rustc puts all of a static library's Rust into one.
+pub fn is_intrinsic(name: &[u8]) -> bool {
+    name.starts_with(b"compiler_builtins-") || name.starts_with(b"profiler_builtins-")
 }
 
 #[cfg(test)]
@@ -393,6 +410,18 @@ mod tests {
             (Face::Linker, "-dynamic-linker /lib64/ld.so -Bstatic a.o", false),
         ] {
             assert_eq!(line(face, text).is_err(), refused, "{text}");
+        }
+    }
+
+    #[test]
+    fn programs_for_small_machines_are_refused() {
+        for (text, refused) in [
+            ("-m elf_i386 a.o", true),
+            ("-melf32_x86_64 a.o", true),
+            ("-m elf_x86_64 a.o", false),
+            ("-m elf_i386 --version", false),
+        ] {
+            assert_eq!(line(Face::Linker, text).is_err(), refused, "{text}");
         }
     }
 

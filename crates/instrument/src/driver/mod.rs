@@ -8,6 +8,7 @@
 
 mod inputs;
 mod line;
+mod relocatable;
 mod response;
 mod words;
 
@@ -88,7 +89,7 @@ pub fn link(
         None => tempfile::tempdir(),
     };
     let work = work.map_err(|error| failed("a temporary directory", &error))?;
-    let workshop = Workshop::new(cache, &line, config, work.path())?;
+    let workshop = Workshop::new(cache, &line, (config, face), work.path(), warn)?;
     let output = line.output;
     let mut words = replaced(line, &workshop)?;
     if output != Output::Object {
@@ -159,6 +160,16 @@ fn failed(what: &str, error: &io::Error) -> Error {
 /// Takes text apart into words, as in a response file. That is how a shell does it, too, as far as quotes go.
 pub fn split_words(text: &str) -> Vec<OsString> {
     response::words(text.as_bytes())
+}
+
+/// Puts the words of response files (`@FILE`) in their place.
+pub fn expand(arguments: Vec<OsString>) -> io::Result<Vec<OsString>> {
+    response::expand(arguments)
+}
+
+/// The text of a response file with these words.
+pub fn response_text(arguments: &[OsString]) -> Vec<u8> {
+    response::text(arguments)
 }
 
 /// Bytes kept if nobody says how much.

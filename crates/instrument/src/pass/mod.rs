@@ -7,6 +7,7 @@ mod accesses;
 mod builder;
 mod checks;
 mod context;
+pub mod coverage;
 mod ir;
 mod outside;
 mod places;

@@ -121,6 +121,7 @@ fn what_cannot_be_read_is_an_error_that_names_the_module() {
         opt_level: 2,
         cpu: "x86-64".into(),
         pic: true,
+        ..Options::default()
     };
     for bitcode in [
         &b""[..],

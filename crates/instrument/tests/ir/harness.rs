@@ -23,6 +23,7 @@ pub fn try_instrument(module: &str) -> Result<String, String> {
         opt_level: 0,
         cpu: "x86-64".into(),
         pic: true,
+        ..Options::default()
     };
     instrumented_text(format!("{HEAD}{module}").as_bytes(), "test", &options)
         .map_err(|error| error.to_string())

@@ -99,6 +99,7 @@ fn check_with(name: &str, flags: &[&str], normalise: impl Fn(&str) -> String) {
                 opt_level: level,
                 cpu: "x86-64".into(),
                 pic,
+                ..Options::default()
             };
             let module = fs::read(at("program.bc")).expect("bitcode");
             let object = compile(&module, name, &options).unwrap_or_else(|error| panic!("{error}"));
@@ -127,6 +128,7 @@ fn assembly_that_cannot_be_assembled_is_an_error_with_the_name_of_the_module() {
         opt_level: 2,
         cpu: "x86-64".into(),
         pic: true,
+        ..Options::default()
     };
     let error = compile(&module, "bad.o", &options).expect_err("no such instruction");
     let error = error.to_string();
