@@ -1,7 +1,6 @@
 // The last of many users of an object of OpenSSL's ends it, and the data of the user's at it, by a count in the library.
 // flags: -l:libcrypto.so.3
 // needs: openssl/bio.h
-// ignored: calls out order nothing yet
 #include "../programs/include/threads.h"
 #include <openssl/bio.h>
 #include <openssl/crypto.h>

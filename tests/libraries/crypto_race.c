@@ -1,4 +1,4 @@
-// The user's function for the end of data at OpenSSL's objects counts without a lock.
+// The user's function for the end of data at OpenSSL's objects counts without a lock, and so does another thread.
 // flags: -l:libcrypto.so.3
 // needs: openssl/bio.h
 // report: varies
@@ -11,26 +11,30 @@ static int freed, place;
 static void on_free(void *parent, void *pointer, CRYPTO_EX_DATA *data, int index, long number, void *argument) {
     (void)parent, (void)data, (void)index, (void)number, (void)argument;
     if (pointer) {
-        // Both threads are here: no lock of the library's comes between the accesses.
-        next_turn();
-        turn(2 + *(int *)pointer);
         freed++; //~ RACE freed
-        next_turn();
     }
 }
 
-static void use(int number) {
+static void use(void *data) {
     BIO *bio = BIO_new(BIO_s_mem());
-    MUST(BIO_set_ex_data(bio, place, &number));
+    MUST(BIO_set_ex_data(bio, place, data));
     BIO_free(bio);
 }
 
 static void one(void) {
-    use(1);
+    int number = 1;
+    turn(2);
+    use(&number);
+    next_turn();
 }
 
 static void two(void) {
-    use(2);
+    turn(1);
+    use(NULL);
+    next_turn();
+    turn(3);
+    freed++; //~ RACE freed
+    next_turn();
 }
 
 int main(void) {

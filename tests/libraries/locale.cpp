@@ -1,5 +1,4 @@
 // libstdc++'s locales: copied, used and dropped by many threads; the last one ends a facet of the user's.
-// ignored: calls out order nothing yet
 #include <cstdio>
 #include <cstdlib>
 #include <iomanip>

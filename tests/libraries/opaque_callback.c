@@ -1,6 +1,5 @@
 // The library calls back under its own lock, so the callbacks come one after the other.
 // library: opaque.c
-// ignored: calls out order nothing yet
 #include "../programs/include/threads.h"
 #include "opaque.h"
 

@@ -1,6 +1,5 @@
 // The last of many users frees an object, by a count that nobody sees.
 // library: opaque.c
-// ignored: calls out order nothing yet
 #include "../programs/include/threads.h"
 #include "opaque.h"
 

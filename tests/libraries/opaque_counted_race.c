@@ -1,5 +1,6 @@
 // Two objects with counts of their own, and what both destroy functions do is not ordered.
 // library: opaque.c
+// rules: opaque.rules
 // orders: both
 // report: varies
 #include "../programs/include/threads.h"

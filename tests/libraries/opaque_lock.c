@@ -1,6 +1,5 @@
 // A lock that is given no pointer, only a number or nothing at all.
 // library: opaque.c
-// ignored: calls out order nothing yet
 #include "../programs/include/threads.h"
 #include "opaque.h"
 

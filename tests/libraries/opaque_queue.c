@@ -1,6 +1,5 @@
 // Objects are handed from thread to thread by a queue whose lock nobody sees.
 // library: opaque.c
-// ignored: calls out order nothing yet
 #include "../programs/include/threads.h"
 #include "opaque.h"
 

@@ -1,5 +1,6 @@
 // Two threads use queues of their own: that orders nothing between them.
 // library: opaque.c
+// rules: opaque.rules
 // orders: both
 // report: varies
 #include "../programs/include/threads.h"

@@ -168,11 +168,11 @@ pub struct ReportArgs {
     pub exit_code: Option<u8>,
 
     /// What a call into code that is not instrumented (a library) may do to the order of threads: `order` takes all calls
-    /// that can reach a common object as ordered, so that nothing it does unseen causes a false report [default: order]
+    /// that can reach something in common as ordered, so that nothing it does unseen causes a false report [default: order]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub external: Option<External>,
 
-    /// Rules for single functions of such code: `order|globals|ignore FUNCTION [in LIBRARY]`
+    /// Rules for single functions of such code: `order|objects|ignore FUNCTION [in LIBRARY]`
     #[arg(long, value_name = "FILE")]
     pub external_rules: Option<PathBuf>,
 

@@ -332,12 +332,18 @@ pub fn merge(object: &mut HbSync, other: &HbSync) {
     object.writers.add(&other.writers);
 }
 
-/// `thread` has learned that another, in `slot`, was at `time`: what that did until then happens before what follows.
-pub fn observe(thread: &mut HbThread, slot: Slot, time: u64) {
-    if time > thread.get(slot) {
-        thread.copy = Copied::No;
-        thread.known.set(slot, time);
-    }
+/// Who receives this learns all that `thread` has done so far, and counts what it does until its next time as known.
+pub fn glimpse(thread: &HbThread) -> Published {
+    Published(Snapshot::Of {
+        known: Known::Own(thread.known.clone()),
+        slot: thread.slot,
+        time: thread.time,
+    })
+}
+
+/// `thread` learns what was published.
+pub fn receive(thread: &mut HbThread, published: &Published) {
+    thread.acquire(&published.0);
 }
 
 /// `thread` issues a fence.

@@ -49,7 +49,7 @@ pub fn child(t: &mut Thread) {
     parent();
     // Whoever held a cell in the parent does not exist here, and what the others did lies behind this thread.
     shadow::forget_all();
-    outside::child();
+    outside::child(t);
     owners::forget_all(&t.owner);
     thread::only(t);
     races::child();

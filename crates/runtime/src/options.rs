@@ -65,7 +65,7 @@ impl Options {
             "report_fd" => self.report_fd = Some(value.parse().ok().filter(|fd| *fd >= 0)?),
             "reporter" => self.reporter = Some(value.to_owned()),
             "halt_on_race" => self.halt_on_race = flag(value)?,
-            "external" => self.external = Action::parse(value).filter(|action| *action != Action::Globals)?,
+            "external" => self.external = Action::parse(value).filter(|action| *action != Action::Objects)?,
             "stats" => self.stats = flag(value)?,
             "exit_code" => self.exit_code = Some(value.parse().ok()?),
             _ => {}

@@ -1,10 +1,10 @@
 //! Calls into code that is not instrumented: RDIT's BarrierPairs (§4.2), on the fly.
 //!
-//! Such code may synchronise threads by means that nobody sees, but only by memory that it can reach: from its arguments.
-//! So a call is a pair of events, begin and end, on the objects reachable from there, and what threads do is ordered
-//! through an object as it was observed: all that a thread did before a call that reaches it *begins*, and in callbacks
-//! out of it, happens before what another does after its own call *ends* (or in its callbacks). Edges too many hide races
-//! and make none up; calls that reach nothing in common order nothing.
+//! Such code may synchronise threads by means that nobody sees, but only by memory that it can reach: its arguments and the
+//! library's own state. So a call is a pair of events, begin and end, on the objects that it reaches, and what threads do
+//! is ordered through an object as it was observed: all that a thread did before a call that reaches it *begins*, and in
+//! callbacks out of it, happens before what another does after its own call *ends* (or in its callbacks). Edges too many
+//! hide races and make none up; calls that reach nothing in common order nothing.
 //!
 //! | RDIT's caveat | here |
 //! |---|---|
@@ -13,10 +13,14 @@
 //! | 3 ordinary accesses | only an atomic access can learn what a call left in memory, or tell it something, so only those are ordered ([`touch`]) |
 //! | 4 chains | clocks are transitive |
 //!
-//! An **object** is a heap block, the stack of a thread, the writable static data of a module, or all other memory. Objects
-//! are found by looking for addresses in the arguments, then in the blocks they lead to, as a conservative garbage
-//! collector does, up to a number of them (`reach.rs`); a call that reaches more is *wide* and ordered with all others.
-//! A call without a pointer works on the library's own state, which is an object, too.
+//! An **object** is a heap block, the stack of a thread, the writable static data of a module, the own state of a library, or all
+//! other memory. Objects are found by looking for addresses in the arguments, then in the blocks they lead to, as a
+//! conservative garbage collector does (`reach.rs`), the first time and now and then for the same arguments. A call that
+//! reaches too many is *wide*, and ordered with all others.
+//!
+//! An object that only one thread's calls have reached is that thread's **own**: nothing is left there or taken. The thread
+//! says in one place, for all of them, what it did before its last call ([`PUBLISHED`]); whoever comes second finds it
+//! there, and the object is shared from then on.
 //!
 //! Left out, for the runtime knows what they do: libc, libm, libstdc++ and the like (`library.rs`).
 
@@ -31,16 +35,19 @@ use crate::spin::Spin;
 use crate::thread::Thread;
 use deadheat_abi::callee::{self, Callee};
 use deadheat_detect::clock::Epoch;
-use deadheat_detect::hb::{self, HbSync};
-use deadheat_event::{Slot, SyncId, SyncOp};
+use deadheat_detect::hb::{self, HbSync, Published};
+use deadheat_event::{SyncId, SyncOp};
 use rustc_hash::FxHashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 pub use library::forget as forget_libraries;
 pub use reach::may_disappear;
 
 /// Stack pointers that are further apart belong to different stacks.
 const STACK: usize = 8 << 20;
+/// A call that shares more objects than this with others counts as wide.
+const SHARED: usize = 64;
 
 /// What a call may synchronise through. Heap blocks are known by their address, a multiple of 16; the rest of the word tells
 /// the others apart.
@@ -76,23 +83,62 @@ impl Key {
     }
 }
 
-#[derive(Default)]
 struct Object {
+    /// The slot of the only thread whose calls have reached it, or [`NOBODY`].
+    owner: u32,
+    /// What was done before calls that reach it; nothing while it has an owner.
     left: HbSync,
-    /// Slots of threads in calls that reach it.
-    open: Vec<u32>,
+    /// Threads in calls that reach it.
+    open: Vec<Inside>,
+}
+
+/// A thread by its slot, and which of its outermost calls it was in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Inside(u32, u32);
+
+impl Inside {
+    fn of(slot: u32) -> Inside {
+        let number = OUTERMOST.get(slot as usize);
+        Inside(slot, number.map_or(0, |number| number.load(Ordering::SeqCst)))
+    }
+
+    /// Whether the thread is still there.
+    fn still(self) -> bool {
+        let inside = IN_CALL.get(self.0 as usize);
+        inside.is_some_and(|inside| inside.load(Ordering::SeqCst)) && self == Inside::of(self.0)
+    }
+}
+
+const NOBODY: u32 = u32::MAX;
+
+impl Object {
+    fn shared() -> Object {
+        Object {
+            owner: NOBODY,
+            left: HbSync::default(),
+            open: Vec::new(),
+        }
+    }
 }
 
 const SHARDS: usize = 256;
 
 static TABLE: [Spin<Option<FxHashMap<Key, Object>>>; SHARDS] = [const { Spin::new(None) }; SHARDS];
 
+/// By slot: what the thread did before its last call ended; while it is in one, all that it has done.
+static PUBLISHED: [Spin<Option<Published>>; SLOTS as usize] = [const { Spin::new(None) }; SLOTS as usize];
+/// By slot: how many of its own objects have become shared.
+static STOLEN: [AtomicU32; SLOTS as usize] = [const { AtomicU32::new(0) }; SLOTS as usize];
+/// By slot: how many outermost calls have begun.
+static OUTERMOST: [AtomicU32; SLOTS as usize] = [const { AtomicU32::new(0) }; SLOTS as usize];
+/// By slot: whether the thread is in a call.
+static IN_CALL: [AtomicBool; SLOTS as usize] = [const { AtomicBool::new(false) }; SLOTS as usize];
+
 /// Whether there was a call that reached anything, and a wide one.
 static ANY: AtomicBool = AtomicBool::new(false);
 static WIDE: AtomicBool = AtomicBool::new(false);
-
-/// The time of each thread that is in a call, by its slot.
-static LIVE: [AtomicU64; SLOTS as usize] = [const { AtomicU64::new(0) }; SLOTS as usize];
+/// Whether what was left before the first wide call is where such calls find it.
+static GATHERED: Spin<bool> = Spin::new(false);
 
 fn with<R>(key: Key, f: impl FnOnce(&mut FxHashMap<Key, Object>) -> R) -> R {
     let hash = (key.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -103,33 +149,57 @@ fn with<R>(key: Key, f: impl FnOnce(&mut FxHashMap<Key, Object>) -> R) -> R {
 
 /// Takes all locks, before a `fork`.
 pub fn hold() {
+    GATHERED.hold();
     TABLE.iter().for_each(Spin::hold);
+    PUBLISHED.iter().for_each(Spin::hold);
     library::hold();
 }
 
 /// Gives them back, after it.
 pub fn let_go() {
     library::let_go();
+    PUBLISHED.iter().for_each(Spin::let_go);
     TABLE.iter().for_each(Spin::let_go);
+    GATHERED.let_go();
 }
 
 /// After a `fork`, in the child: what the others did lies behind this thread, and they are in no calls.
-pub fn child() {
+pub fn child(t: &Thread) {
     TABLE.iter().for_each(|shard| *shard.lock() = None);
+    PUBLISHED.iter().for_each(|published| *published.lock() = None);
+    IN_CALL
+        .iter()
+        .for_each(|inside| inside.store(false, Ordering::SeqCst));
+    say_where(t);
     reach::child();
 }
 
 /// A call that has begun.
-pub struct Call {
+struct Call {
     callee: *const Callee,
     /// How high the stack was, to tell a call that was unwound: `usize::MAX` for a thread that began outside.
     sp: usize,
-    /// Its arguments.
+    from: From,
+    /// `None` if it began in a serial phase: whoever came later knew of all that.
+    reached: Option<Reached>,
+}
+
+/// What a call begins with: its arguments, and the library's own state if it counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct From {
     roots: Vec<usize>,
-    /// The library's own state, if it counts.
     library: Option<Key>,
-    /// What it reached when it began; `None` if that is too much to know.
-    reached: Option<Vec<Key>>,
+}
+
+/// What it reaches.
+#[derive(Clone, Debug, Default)]
+struct Reached {
+    /// All of it; `None` if that is too much to know.
+    keys: Option<Arc<[Key]>>,
+    /// What of it others reach as well.
+    shared: Arc<[Key]>,
+    /// [`STOLEN`] when that was found out.
+    stolen: u32,
 }
 
 /// Calls of a thread.
@@ -139,6 +209,8 @@ pub struct Calls {
     open: Vec<Call>,
     /// Arguments of the next, as far as they are told.
     arguments: Vec<usize>,
+    /// What was reached from where lately, and how often it was asked for.
+    lately: [(From, Reached, u32); 8],
 }
 
 impl Calls {
@@ -149,11 +221,17 @@ impl Calls {
     }
 }
 
-/// The thread, which is in a call, has come to a new time.
-pub fn live(slot: Slot, time: u64) {
-    if let Some(live) = LIVE.get(slot.0 as usize) {
-        live.store(time, Ordering::Relaxed);
+/// Says whether the thread is in a call, and if so, what it has done so far: to be called when it has come to a new time or
+/// learned something.
+pub fn say_where(t: &Thread) {
+    let slot = t.hb.slot().0 as usize;
+    let (Some(published), Some(inside)) = (PUBLISHED.get(slot), IN_CALL.get(slot)) else {
+        return;
+    };
+    if t.calls.any() {
+        *published.lock() = Some(hb::glimpse(&t.hb));
     }
+    inside.store(t.calls.any(), Ordering::SeqCst);
 }
 
 /// More arguments of the call that begins next.
@@ -174,8 +252,8 @@ pub fn begin(t: &mut Thread, callee: &Callee, pointers: [usize; callee::POINTERS
         return;
     };
     end_unwound(t, sp);
-    let library = (treated.globals || roots.is_empty()).then_some(Key::library(treated.library));
-    open(t, callee, sp, roots, library);
+    let library = treated.library_too.then_some(Key::library(treated.library));
+    open(t, callee, sp, From { roots, library });
 }
 
 /// A thread begins, with this argument. If its first function is not instrumented, all of it is one call.
@@ -183,26 +261,117 @@ pub fn begin_thread(t: &mut Thread, routine: usize, argument: usize) {
     if channel::options().external == Action::Order
         && let Some(library) = library::outside(routine)
     {
-        let own = Some(Key::library(library));
-        open(t, std::ptr::null(), usize::MAX, vec![argument], own);
+        let from = From {
+            roots: vec![argument],
+            library: Some(Key::library(library)),
+        };
+        open(t, std::ptr::null(), usize::MAX, from);
     }
 }
 
-fn open(t: &mut Thread, callee: *const Callee, sp: usize, roots: Vec<usize>, library: Option<Key>) {
-    let mut call = Call {
+fn open(t: &mut Thread, callee: *const Callee, sp: usize, from: From) {
+    let reached = (!t.serial).then(|| lately(t, &from));
+    if !t.calls.any()
+        && let Some(number) = OUTERMOST.get(t.hb.slot().0 as usize)
+    {
+        number.fetch_add(1, Ordering::SeqCst);
+    }
+    t.calls.open.push(Call {
         callee,
         sp,
-        roots,
-        library,
-        reached: Some(Vec::new()),
-    };
-    // Whoever comes later knows what happens in a serial phase. If the call itself ends it, `settle` looks anew.
+        from,
+        reached,
+    });
+    say_where(t);
     if !t.serial {
-        call.reached = reach::from(t, &call);
-        give(t, &call, true);
+        give(t, t.calls.open.len() - 1);
     }
-    t.calls.open.push(call);
-    live(t.hb.slot(), t.hb.time());
+}
+
+/// What is reached from there, as it was found out lately. Looked at anew ever more rarely: RDIT does so once.
+fn lately(t: &mut Thread, from: &From) -> Reached {
+    const SELDOM: u32 = 1024;
+    let mut hash = from.library.map_or(0, |key| key.0);
+    for root in &from.roots {
+        hash = (hash ^ root).wrapping_mul(0x9e37_79b9_7f4a_7c15_usize);
+    }
+    let at = hash >> 61;
+    let mut entry = std::mem::take(&mut t.calls.lately[at]);
+    if entry.0 != *from {
+        entry = (from.clone(), Reached::default(), 0);
+    }
+    entry.2 = entry.2.wrapping_add(1);
+    if entry.2.is_power_of_two() || entry.2.is_multiple_of(SELDOM) {
+        entry.1 = claim(t, reach::from(t, from).map(Into::into));
+    } else if entry.1.is_outdated(t) {
+        entry.1 = claim(t, entry.1.keys.take());
+    }
+    let reached = entry.1.clone();
+    t.calls.lately[at] = entry;
+    reached
+}
+
+impl Reached {
+    /// Whether something that was the thread's own may be shared now.
+    fn is_outdated(&self, t: &Thread) -> bool {
+        let stolen = STOLEN.get(t.hb.slot().0 as usize);
+        stolen.is_some_and(|stolen| stolen.load(Ordering::SeqCst) != self.stolen)
+    }
+}
+
+/// Makes objects the thread's own, and finds those that are not.
+fn claim(t: &Thread, keys: Option<Arc<[Key]>>) -> Reached {
+    let me = t.hb.slot().0;
+    let stolen = STOLEN
+        .get(me as usize)
+        .map_or(0, |stolen| stolen.load(Ordering::SeqCst));
+    let mut shared = Vec::new();
+    for &key in keys.iter().flat_map(|keys| keys.iter()) {
+        let own = with(key, |objects| {
+            let object = objects.entry(key).or_insert_with(|| Object {
+                owner: if me < SLOTS { me } else { NOBODY },
+                ..Object::shared()
+            });
+            if object.owner != me {
+                steal(object);
+            }
+            object.owner == me
+        });
+        if !own {
+            shared.push(key);
+        }
+    }
+    if shared.len() > SHARED {
+        first_wide();
+        return Reached {
+            keys: None,
+            shared: Arc::default(),
+            stolen,
+        };
+    }
+    Reached {
+        keys,
+        shared: shared.into(),
+        stolen,
+    }
+}
+
+/// Makes an object nobody's own: what its owner did is left there.
+fn steal(object: &mut Object) {
+    let owner = std::mem::replace(&mut object.owner, NOBODY);
+    let Some(stolen) = STOLEN.get(owner as usize) else {
+        return;
+    };
+    // Either the owner sees this after it has published, or what it published is seen here.
+    stolen.fetch_add(1, Ordering::SeqCst);
+    if let Some(published) = &*PUBLISHED[owner as usize].lock() {
+        hb::leave(&mut object.left, published);
+    }
+    // Whether the call that it is in reaches the object only the owner knows.
+    let inside = Inside::of(owner);
+    if inside.still() {
+        object.open.push(inside);
+    }
 }
 
 /// A call has returned.
@@ -228,66 +397,105 @@ fn end_unwound(t: &mut Thread, sp: usize) {
 
 /// Ends calls, the innermost first.
 fn end_from(t: &mut Thread, first: usize) {
-    while t.calls.open.len() > first
-        && let Some(call) = t.calls.open.pop()
-    {
+    while t.calls.open.len() > first {
+        let last = t.calls.open.len() - 1;
+        let mut published = None;
         if !t.serial {
-            take(t, &call);
-            give(t, &call, false);
+            let reached = renewed(t, last);
+            take(t, &reached);
+            published = Some(give(t, last));
         }
-        for key in call.keys() {
+        let Some(call) = t.calls.open.pop() else { return };
+        say_where(t);
+        if !t.calls.any()
+            && let Some(own) = PUBLISHED.get(t.hb.slot().0 as usize)
+            && published.is_some()
+        {
+            *own.lock() = published.take();
+        }
+        let me = Inside::of(t.hb.slot().0);
+        for key in call.reached.iter().flat_map(Reached::left_at) {
             with(key, |objects| {
-                if let Some(object) = objects.get_mut(&key)
-                    && let Some(at) = object.open.iter().position(|slot| *slot == t.hb.slot().0)
-                {
-                    object.open.swap_remove(at);
+                if let Some(object) = objects.get_mut(&key) {
+                    object.open.retain(|inside| *inside != me || t.calls.reaches(key));
                 }
             });
         }
     }
 }
 
-impl Call {
-    /// Where it leaves what was done before it.
-    fn keys(&self) -> impl Iterator<Item = Key> {
-        let wide = self.reached.is_none().then_some(Key::WIDE);
-        let all = WIDE.load(Ordering::SeqCst).then_some(Key::ALL);
-        let reached = self.reached.iter().flatten().copied();
-        reached.chain(wide).chain(all)
+impl Calls {
+    /// Whether an open call reaches an object.
+    fn reaches(&self, key: Key) -> bool {
+        let reached = self.open.iter().filter_map(|call| call.reached.as_ref());
+        reached.flat_map(Reached::left_at).any(|other| other == key)
     }
 }
 
-/// Leaves what the thread has done so far at the objects of a call.
-fn give(t: &mut Thread, call: &Call, opens: bool) {
+impl Reached {
+    /// Where is left what was done before the call.
+    fn left_at(&self) -> impl Iterator<Item = Key> {
+        let wide = self.keys.is_none().then_some(Key::WIDE);
+        let all = WIDE.load(Ordering::SeqCst).then_some(Key::ALL);
+        self.shared.iter().copied().chain(wide).chain(all)
+    }
+
+    /// Where others have left something.
+    fn taken_from(&self) -> impl Iterator<Item = Key> {
+        let all = self.keys.is_none().then_some(Key::ALL);
+        let wide = WIDE.load(Ordering::SeqCst).then_some(Key::WIDE);
+        self.shared.iter().copied().chain(all).chain(wide)
+    }
+}
+
+/// What an open call reaches, and what of it is shared by now.
+fn renewed(t: &mut Thread, at: usize) -> Reached {
+    let call = &mut t.calls.open[at];
+    let reached = match call.reached.take() {
+        None => {
+            let from = call.from.clone();
+            lately(t, &from)
+        }
+        Some(reached) if reached.keys.is_some() && reached.is_outdated(t) => claim(t, reached.keys),
+        Some(reached) => reached,
+    };
+    t.calls.open[at].reached = Some(reached.clone());
+    reached
+}
+
+/// Leaves what the thread has done so far where an open call reaches.
+fn give(t: &mut Thread, at: usize) -> Published {
     t.renew();
     let published = hb::publish(&mut t.hb);
     t.refresh();
-    for key in call.keys() {
+    // Whatever became shared before that could be seen lacks it.
+    let reached = renewed(t, at);
+    let me = Inside::of(t.hb.slot().0);
+    for key in reached.left_at() {
         with(key, |objects| {
-            let object = objects.entry(key).or_default();
+            let object = objects.entry(key).or_insert_with(Object::shared);
             hb::leave(&mut object.left, &published);
-            if opens {
-                object.open.push(t.hb.slot().0);
+            if !object.open.contains(&me) {
+                object.open.push(me);
             }
         });
     }
-    ANY.store(true, Ordering::SeqCst);
+    published
 }
 
-/// Takes what others have left at the objects of a call.
-fn take(t: &mut Thread, call: &Call) {
-    let reached = call.reached.iter().flatten().copied();
-    let all = call.reached.is_none().then_some(Key::ALL);
-    let wide = WIDE.load(Ordering::SeqCst).then_some(Key::WIDE);
-    for key in reached.chain(all).chain(wide) {
+/// Takes what others have left there.
+fn take(t: &mut Thread, reached: &Reached) {
+    let me = t.hb.slot().0;
+    for key in reached.taken_from() {
         with(key, |objects| {
             let Some(object) = objects.get_mut(&key) else {
                 return;
             };
             hb::sync(&mut t.hb, SyncOp::Receive(SyncId(0)), &mut object.left);
-            for &slot in &object.open {
-                if let Some(live) = LIVE.get(slot as usize) {
-                    hb::observe(&mut t.hb, Slot(slot), live.load(Ordering::Relaxed));
+            object.open.retain(|inside| inside.still());
+            for inside in object.open.iter().filter(|inside| inside.0 != me) {
+                if let Some(published) = &*PUBLISHED[inside.0 as usize].lock() {
+                    hb::receive(&mut t.hb, published);
                 }
             }
         });
@@ -295,38 +503,42 @@ fn take(t: &mut Thread, call: &Call) {
     t.refresh();
 }
 
-/// The first wide call takes what was left anywhere before.
+/// There is a wide call: what was left anywhere before is where it finds it.
 fn first_wide() {
-    if WIDE.swap(true, Ordering::SeqCst) {
+    let mut done = GATHERED.lock();
+    if std::mem::replace(&mut *done, true) {
         return;
     }
-    let mut all = HbSync::default();
+    WIDE.store(true, Ordering::SeqCst);
+    let mut all = Object::shared();
     for shard in &TABLE {
         for (key, object) in shard.lock().iter().flatten() {
             if *key != Key::ALL {
-                hb::merge(&mut all, &object.left);
+                hb::merge(&mut all.left, &object.left);
             }
         }
     }
+    for published in PUBLISHED.iter().filter_map(|published| published.lock().clone()) {
+        hb::leave(&mut all.left, &published);
+    }
     with(Key::ALL, |objects| {
-        hb::merge(&mut objects.entry(Key::ALL).or_default().left, &all);
+        hb::merge(
+            &mut objects.entry(Key::ALL).or_insert_with(Object::shared).left,
+            &all.left,
+        );
     });
 }
 
 /// Before races are told that the thread found just now: if it is in a callback, what the code around it may have learned
 /// counts. Answers with those that are left.
 pub fn settle(t: &mut Thread, found: &[Found]) -> Vec<Found> {
-    for at in 0..t.calls.open.len() {
-        let mut call = std::mem::replace(&mut t.calls.open[at], Call::none());
-        // What it reaches may be another by now.
-        if !t.serial {
-            let before = call.reached.take();
-            call.reached = reach::from(t, &call);
-            take(t, &call);
-            // Marks were put where it began.
-            call.reached = before;
+    if !t.serial {
+        for at in 0..t.calls.open.len() {
+            // What it reaches may be another by now.
+            let keys = reach::from(t, &t.calls.open[at].from).map(Into::into);
+            let now = claim(t, keys);
+            take(t, &now);
         }
-        t.calls.open[at] = call;
     }
     let ordered = |found: &&Found| t.hb.knows(Epoch::new(found.prior.slot, found.prior.timestamp));
     found.iter().filter(|found| !ordered(found)).copied().collect()
@@ -341,7 +553,16 @@ pub fn touch(t: &mut Thread, addr: usize, op: SyncOp) {
     let Some(key) = reach::key_of(t, addr) else { return };
     with(key, |objects| {
         if let Some(object) = objects.get_mut(&key) {
-            hb::sync(&mut t.hb, op, &mut object.left);
+            if object.owner != NOBODY && object.owner != t.hb.slot().0 {
+                steal(object);
+            }
+            // What the owner says by an atomic is not among what it publishes, so that its objects are shared from here on.
+            if object.owner != NOBODY && !matches!(op, SyncOp::Load(_)) {
+                steal(object);
+            }
+            if object.owner == NOBODY {
+                hb::sync(&mut t.hb, op, &mut object.left);
+            }
         }
     });
 }
@@ -351,17 +572,5 @@ pub fn forget(addr: usize) {
     if ANY.load(Ordering::Relaxed) && reach::may_touch(addr) {
         let key = Key::block(addr);
         with(key, |objects| objects.remove(&key));
-    }
-}
-
-impl Call {
-    fn none() -> Call {
-        Call {
-            callee: std::ptr::null(),
-            sp: 0,
-            roots: Vec::new(),
-            library: None,
-            reached: None,
-        }
     }
 }

@@ -5,9 +5,9 @@
 //! ```text
 //! # orders nothing: it neither locks nor publishes anything
 //! ignore   parse_*
-//! # takes a lock of the library
-//! globals  begin_update   in libstore.so*
-//! order    *              in libother.so.1
+//! # uses nothing but its arguments
+//! objects  encode_*   in libmedia.so*
+//! order    *          in libmedia.so*
 //! ```
 //!
 //! The first rule that fits counts. Functions of C++ are known by the names that the linker sees.
@@ -17,11 +17,11 @@ use std::fmt;
 /// What a call orders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Action {
-    /// Whatever uses the objects that it can reach.
+    /// Whatever uses the objects that it can reach, or the library's own state.
     #[default]
     Order,
-    /// That, and all calls of functions of the library that use its own state.
-    Globals,
+    /// Whatever uses the objects that it can reach from its arguments.
+    Objects,
     /// Nothing.
     Ignore,
 }
@@ -31,7 +31,7 @@ impl Action {
     pub fn parse(text: &str) -> Option<Action> {
         match text {
             "order" => Some(Action::Order),
-            "globals" => Some(Action::Globals),
+            "objects" => Some(Action::Objects),
             "ignore" => Some(Action::Ignore),
             _ => None,
         }
@@ -61,7 +61,7 @@ impl fmt::Display for Wrong {
         let Wrong { line, text } = self;
         write!(
             f,
-            "line {line}: `{text}` is not `order|globals|ignore FUNCTION [in LIBRARY]`"
+            "line {line}: `{text}` is not `order|objects|ignore FUNCTION [in LIBRARY]`"
         )
     }
 }
@@ -124,12 +124,12 @@ mod tests {
     #[test]
     fn the_first_rule_that_fits_counts() {
         let rules = Rules::parse(
-            "# of ours\nignore parse_*\nglobals begin in libstore.so*  # lock\n\norder *end in libstore.so.1\n",
+            "# of ours\nignore parse_*\nobjects begin in libstore.so*  # lock\n\norder *end in libstore.so.1\n",
         )
         .expect("all of them are rules");
         for (function, library, action) in [
             ("parse_this", "a", Some(Action::Ignore)),
-            ("begin", "libstore.so.1", Some(Action::Globals)),
+            ("begin", "libstore.so.1", Some(Action::Objects)),
             ("begin", "libother.so", None),
             ("the_end", "libstore.so.1", Some(Action::Order)),
             ("the_end_", "libstore.so.1", None),

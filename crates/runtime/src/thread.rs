@@ -278,7 +278,7 @@ impl Thread {
         let times = self.hb.times();
         (self.times, self.times_len) = (times.as_ptr(), times.len());
         if self.calls.any() {
-            outside::live(self.hb.slot(), self.hb.time());
+            outside::say_where(self);
         }
         if self.checks() && !self.tls.is_null() {
             // SAFETY: the thread's own variable.

@@ -25,7 +25,7 @@ pub fn check(program: &Program) -> Result<(), String> {
             let command = if first {
                 run::check_source(program, &kept)?
             } else {
-                run::check_program(&kept)
+                run::check_program(program, &kept)
             };
             observed(program, &place, command, order, &expected)
                 .map_err(|problem| format!("run {}, turns {order:?}: {problem}", number + 1))?;
@@ -131,7 +131,7 @@ fn lines(program: &Program, (one, two): Pair) -> String {
 /// The text for people, against what is kept.
 fn compare_report(program: &Program, place: &Place, kept: &Path) -> Result<(), String> {
     let text = place.file("report.txt");
-    let mut command = run::check_program(kept);
+    let mut command = run::check_program(program, kept);
     command.args(["--color", "never", "--output"]).arg(&text);
     place.run(&mut command, Order::Written)?;
     let text = fs::read_to_string(&text).map_err(|error| format!("no text report: {error}"))?;

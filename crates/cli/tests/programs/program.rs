@@ -50,6 +50,8 @@ pub struct Program {
     pub needs: Option<String>,
     /// The source, beside the program's, of a library that nobody instruments.
     pub library: Option<String>,
+    /// The file, beside the program's, of rules for functions of such libraries.
+    pub rules: Option<String>,
     /// Known to fail. Tests that are ignored can be run all the same.
     pub ignored: bool,
     pub races: BTreeSet<Pair>,
@@ -72,6 +74,7 @@ impl Program {
             cpu: None,
             needs: None,
             library: None,
+            rules: None,
             ignored: false,
             races: races(text)?,
         };
@@ -98,6 +101,7 @@ impl Program {
             ("cpu", feature) => self.cpu = Some(feature.to_owned()),
             ("needs", header) => self.needs = Some(header.to_owned()),
             ("library", source) => self.library = Some(source.to_owned()),
+            ("rules", file) => self.rules = Some(file.to_owned()),
             ("ignored", _) => self.ignored = true,
             // One word and a colon can only be meant as a directive.
             (word, _) if word.chars().all(|c| c.is_ascii_lowercase()) => {

@@ -212,7 +212,7 @@ pub fn native(program: &Program) -> Result<PathBuf, String> {
 
 /// `deadheat check` on the source; the program is kept in `keep` for further runs.
 pub fn check_source(program: &Program, keep: &Path) -> Result<Command, String> {
-    let mut command = deadheat();
+    let mut command = check(program);
     let option = match program.language {
         Language::C | Language::Cpp => "--cflags",
         Language::Rust => "--rustflags",
@@ -225,9 +225,20 @@ pub fn check_source(program: &Program, keep: &Path) -> Result<Command, String> {
     Ok(command)
 }
 
-/// `deadheat check` on a program that was kept.
-pub fn check_program(kept: &Path) -> Command {
+/// `deadheat check` with the options of the program.
+fn check(program: &Program) -> Command {
     let mut command = deadheat();
+    if let Some(rules) = &program.rules {
+        command
+            .arg("--external-rules")
+            .arg(program.source.with_file_name(rules));
+    }
+    command
+}
+
+/// `deadheat check` on a program that was kept.
+pub fn check_program(program: &Program, kept: &Path) -> Command {
+    let mut command = check(program);
     command.arg(kept);
     command
 }

@@ -28,24 +28,42 @@ const KNOWN: &[&str] = &[
     "libdeadheat_rt",
 ];
 
+/// Libraries that keep what threads share in objects that they are given, or behind locks of libc, which are seen.
+const ARGUMENTS: &[&str] = &[
+    "libz.so",
+    "libbz2.so",
+    "liblzma.so",
+    "liblz4.so",
+    "libzstd.so",
+    "libsqlite3.so",
+    "libcrypto.so",
+    "libssl.so",
+    "libcurl",
+    "libpng",
+    "libjpeg",
+    "libxml2.so",
+    "libexpat.so",
+    "libpcre",
+];
+
 /// How calls of a function are treated: [`Callee::state`] from [`callee::OUTSIDE`] on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Treated {
-    /// They work on the library's own state, whatever their arguments are.
-    pub globals: bool,
+    /// They may work on the library's own state as well as on their arguments.
+    pub library_too: bool,
     /// Where the library begins.
     pub library: usize,
 }
 
 impl Treated {
     fn pack(self) -> u64 {
-        callee::OUTSIDE + u64::from(self.globals) + (self.library as u64 & !0xf)
+        callee::OUTSIDE + u64::from(self.library_too) + (self.library as u64 & !0xf)
     }
 
     /// `None` if nobody need be told of calls.
     pub fn unpack(state: u64) -> Option<Treated> {
         (state >= callee::OUTSIDE).then_some(Treated {
-            globals: state & 0xf != callee::OUTSIDE,
+            library_too: state & 0xf != callee::OUTSIDE,
             library: state as usize & !0xf,
         })
     }
@@ -222,10 +240,16 @@ fn treatment(callee: &Callee) -> Option<Treated> {
     };
     let file = object_of(function, |loaded| loaded.file.clone()).unwrap_or_default();
     let options = channel::options();
-    match options.rules.action(&text, &file).unwrap_or(options.external) {
+    let by_arguments = || ARGUMENTS.iter().any(|name| file.starts_with(name));
+    let action = match options.rules.action(&text, &file) {
+        Some(action) => action,
+        None if options.external == Action::Order && by_arguments() => Action::Objects,
+        None => options.external,
+    };
+    match action {
         Action::Ignore => None,
         action => Some(Treated {
-            globals: action == Action::Globals,
+            library_too: action == Action::Order,
             library,
         }),
     }
@@ -247,9 +271,9 @@ mod tests {
 
     #[test]
     fn how_a_function_is_treated_fits_into_its_state() {
-        for globals in [false, true] {
+        for library_too in [false, true] {
             let treated = Treated {
-                globals,
+                library_too,
                 library: 0x7fff_1234_5000,
             };
             assert_eq!(Treated::unpack(treated.pack()), Some(treated));

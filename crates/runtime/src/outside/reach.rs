@@ -1,15 +1,16 @@
 //! What a call can reach: from its arguments, through the blocks they lead to.
 
-use super::{ANY, Call, Key, first_wide, library};
+use super::{ANY, From, Key, first_wide, library};
 use crate::spin::Wait;
 use crate::thread::Thread;
 use crate::{memory, registry};
+use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
 
 /// How many objects a call may reach before it counts as reaching all.
-const OBJECTS: usize = 64;
+const OBJECTS: usize = 2048;
 /// How many words are looked at for that.
-const WORDS: usize = 8192;
+const WORDS: usize = 1 << 17;
 /// A block up to this size, in bytes, is looked at as a whole. What is larger is a buffer: if it leads on, then at its head.
 const WHOLE: usize = 8192;
 const HEAD: usize = 512;
@@ -135,9 +136,9 @@ impl Drop for Looking {
 }
 
 /// All objects that a call reaches; `None` if they are too many.
-pub fn from(t: &Thread, call: &Call) -> Option<Vec<Key>> {
+pub fn from(t: &Thread, from: &From) -> Option<Vec<Key>> {
     // Now, because nobody may wait for the loader while others wait for him.
-    for &root in &call.roots {
+    for &root in &from.roots {
         let own = (stack_pointer()..t.stack.1).contains(&root);
         if is_address(root) && !own && memory::block_of(root).is_none() {
             library::look(root);
@@ -145,7 +146,7 @@ pub fn from(t: &Thread, call: &Call) -> Option<Vec<Key>> {
     }
     let reached = {
         let _looking = Looking::begin();
-        search(t, call)
+        search(t, from)
     };
     if reached.is_none() {
         first_wide();
@@ -153,15 +154,12 @@ pub fn from(t: &Thread, call: &Call) -> Option<Vec<Key>> {
     reached
 }
 
-fn search(t: &Thread, call: &Call) -> Option<Vec<Key>> {
-    let mut keys: Vec<Key> = Vec::new();
+fn search(t: &Thread, from: &From) -> Option<Vec<Key>> {
+    let mut keys: FxHashSet<Key> = FxHashSet::default();
     let mut parts: Vec<Seen> = Vec::new();
-    for &root in &call.roots {
+    for &root in &from.roots {
         if let Some(seen) = find(t, root) {
-            let new = !keys.contains(&seen.key);
-            if new {
-                keys.push(seen.key);
-            }
+            let new = keys.insert(seen.key);
             // Several places of a stack may be given, and each leads elsewhere.
             if new || !seen.key.is_block() {
                 parts.push(seen);
@@ -180,18 +178,17 @@ fn search(t: &Thread, call: &Call) -> Option<Vec<Key>> {
             let word = unsafe { std::ptr::with_exposed_provenance::<usize>(at).read_volatile() };
             at += 8;
             if let Some(seen) = block_at(word)
-                && !keys.contains(&seen.key)
+                && keys.insert(seen.key)
             {
-                if keys.len() == OBJECTS {
+                if keys.len() > OBJECTS {
                     return None;
                 }
-                keys.push(seen.key);
                 parts.push(seen);
             }
         }
     }
-    keys.extend(call.library);
-    Some(keys)
+    keys.extend(from.library);
+    Some(keys.into_iter().collect())
 }
 
 /// The block that an address is in.
