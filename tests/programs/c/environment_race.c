@@ -1,4 +1,5 @@
 // One thread looks into the environment while another changes it.
+// report: varies
 // (Turns look into it as well: here there are none.)
 #include "../include/threads.h"
 

@@ -1,4 +1,5 @@
 // Functions that answer with an object that all threads share.
+// report: varies
 #include <time.h>
 
 #include "../include/threads.h"
