@@ -4,6 +4,9 @@ use crate::intercept::model::{Model, models};
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use libc::{iovec, mq_attr, mqd_t, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t, timespec};
 
+/// The kernel refuses more buffers than that, and then looks at none.
+const MOST: usize = libc::UIO_MAXIOV as usize;
+
 /// The first `len` bytes of several buffers.
 ///
 /// # Safety
@@ -22,6 +25,9 @@ unsafe fn each(buffers: *const iovec, count: usize, len: usize, mut tell: impl F
 /// # Safety
 /// As many buffers as that.
 unsafe fn gather(m: Model, buffers: *const iovec, count: usize) {
+    if buffers.is_null() || count > MOST {
+        return;
+    }
     m.read(buffers, count * size_of::<iovec>());
     // SAFETY: the caller's promise.
     unsafe { each(buffers, count, usize::MAX, |buffer, len| m.read(buffer, len)) };
@@ -30,6 +36,9 @@ unsafe fn gather(m: Model, buffers: *const iovec, count: usize) {
 /// # Safety
 /// As many buffers as that.
 unsafe fn scatter(m: Model, buffers: *const iovec, count: usize, result: ssize_t) {
+    if result < 0 {
+        return;
+    }
     m.read(buffers, count * size_of::<iovec>());
     // SAFETY: the caller's promise.
     unsafe {
@@ -63,7 +72,7 @@ models! {
     #[ours] fn sendto(socket: c_int, buffer: *const c_void, len: size_t, flags: c_int, to: *const sockaddr, to_len: socklen_t) -> ssize_t,
         first |m| { m.read(buffer, len); m.read(to, to_len as usize) };
     #[ours] fn sendmsg(socket: c_int, message: *const msghdr, flags: c_int) -> ssize_t,
-        first |m| {
+        first |m| if !message.is_null() {
             m.look(message);
             m.read((*message).msg_name, (*message).msg_namelen as usize);
             m.read((*message).msg_control, (*message).msg_controllen);
@@ -86,7 +95,7 @@ models! {
         };
     #[ours] fn recvmsg(socket: c_int, message: *mut msghdr, flags: c_int) -> ssize_t,
         as |f, m| {
-            let room = (*message).msg_namelen;
+            let room = if message.is_null() { 0 } else { (*message).msg_namelen };
             let r = f(socket, message, flags);
             if r >= 0 {
                 scatter(m, (*message).msg_iov, (*message).msg_iovlen, r);

@@ -32,14 +32,15 @@ unsafe fn room(into: *const sockaddr, len: *const socklen_t) -> socklen_t {
 /// # Safety
 /// As many as that.
 unsafe fn polled(m: Model, files: *mut pollfd, count: u64, result: c_int) {
+    if result < 0 {
+        return;
+    }
     for at in 0..count as usize {
         // SAFETY: the caller's promise.
         let file = unsafe { files.add(at) };
         m.read(file, 6);
-        if result >= 0 {
-            // SAFETY: as above.
-            m.fill(unsafe { &raw mut (*file).revents });
-        }
+        // SAFETY: as above.
+        m.fill(unsafe { &raw mut (*file).revents });
     }
 }
 
@@ -56,7 +57,7 @@ fn selected(m: Model, count: c_int, sets: [*mut fd_set; 3], result: c_int) {
 
 models! {
     fn getaddrinfo(host: *const c_char, service: *const c_char, hints: *const addrinfo, list: *mut *mut addrinfo) -> c_int,
-        first |m| { m.text(host); m.text(service); m.look(hints) }, then |m, r| if r == 0 { m.fill(list) };
+        first |m| { m.text(host); m.text(service); m.read(hints, core::mem::offset_of!(addrinfo, ai_addrlen)) }, then |m, r| if r == 0 { m.fill(list) };
     fn freeaddrinfo(list: *mut addrinfo) -> (), first |m| {
         let mut next = list;
         while let Some(info) = next.as_ref() {
@@ -83,7 +84,10 @@ models! {
         }
     };
     fn inet_ntop(family: c_int, from: *const c_void, into: *mut c_char, room: socklen_t) -> *const c_char,
-        first |m| m.read(from, if family == libc::AF_INET6 { 16 } else { 4 }), then |m, r| m.made(r.cast_mut());
+        then |m, r| if !r.is_null() {
+            m.read(from, if family == libc::AF_INET6 { 16 } else { 4 });
+            m.made(r.cast_mut());
+        };
     fn inet_pton(family: c_int, from: *const c_char, into: *mut c_void) -> c_int,
         first |m| m.text(from),
         then |m, r| if r == 1 { m.write(into, if family == libc::AF_INET6 { 16 } else { 4 }) };

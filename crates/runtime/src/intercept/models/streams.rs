@@ -38,6 +38,9 @@ unsafe extern "C" {
 
 models! {
     fn getline(text: *mut *mut c_char, room: *mut size_t, stream: *mut FILE) -> ssize_t, as |f, m| {
+        if text.is_null() || room.is_null() {
+            return f(text, room, stream);
+        }
         let before = (*text, *room);
         let r = f(text, room, stream);
         took_from(stream);
@@ -45,6 +48,9 @@ models! {
         r
     };
     fn getdelim(text: *mut *mut c_char, room: *mut size_t, end: c_int, stream: *mut FILE) -> ssize_t, as |f, m| {
+        if text.is_null() || room.is_null() {
+            return f(text, room, end, stream);
+        }
         let before = (*text, *room);
         let r = f(text, room, end, stream);
         took_from(stream);
@@ -52,6 +58,9 @@ models! {
         r
     };
     fn __getdelim(text: *mut *mut c_char, room: *mut size_t, end: c_int, stream: *mut FILE) -> ssize_t, as |f, m| {
+        if text.is_null() || room.is_null() {
+            return f(text, room, end, stream);
+        }
         let before = (*text, *room);
         let r = f(text, room, end, stream);
         took_from(stream);

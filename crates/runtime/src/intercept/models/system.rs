@@ -82,7 +82,7 @@ models! {
     fn getentropy(into: *mut c_void, len: size_t) -> c_int, then |m, r| if r == 0 { m.write(into, len) };
     fn arc4random_buf(into: *mut c_void, len: size_t) -> (), then |m, ()| m.write(into, len);
     fn tcgetattr(terminal: c_int, into: *mut termios) -> c_int, then |m, r| if r == 0 { m.fill(into) };
-    fn tcsetattr(terminal: c_int, when: c_int, from: *const termios) -> c_int, first |m| m.look(from);
+    fn tcsetattr(terminal: c_int, when: c_int, from: *const termios) -> c_int, first |m| m.read(from, core::mem::offset_of!(termios, c_cc) + 19);
     fn ttyname_r(terminal: c_int, into: *mut c_char, room: size_t) -> c_int, then |m, r| if r == 0 { m.made(into) };
 
     fn getpwuid_r(id: uid_t, into: *mut passwd, buffer: *mut c_char, room: size_t, result: *mut *mut passwd) -> c_int,

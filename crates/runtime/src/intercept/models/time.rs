@@ -10,6 +10,11 @@ fn interrupted() -> bool {
     unsafe { *libc::__errno_location() == libc::EINTR }
 }
 
+/// From the seconds to the day of the week, and to the year: what these look at. (What `strftime` looks at is its format's
+/// affair.)
+const ASCTIME: usize = core::mem::offset_of!(tm, tm_yday);
+const MKTIME: usize = core::mem::offset_of!(tm, tm_wday);
+
 models! {
     fn time(now: *mut time_t) -> time_t, then |m, r| if r != -1 { m.fill(now) };
     fn gettimeofday(now: *mut timeval, zone: *mut c_void) -> c_int, then |m, r| if r == 0 { m.fill(now) };
@@ -39,17 +44,17 @@ models! {
     fn localtime_r(time: *const time_t, parts: *mut tm) -> *mut tm, first |m| m.look(time), then |m, r| m.fill(r);
     fn gmtime_r(time: *const time_t, parts: *mut tm) -> *mut tm, first |m| m.look(time), then |m, r| m.fill(r);
     fn ctime_r(time: *const time_t, into: *mut c_char) -> *mut c_char, first |m| m.look(time), then |m, r| m.made(r);
-    fn asctime_r(parts: *const tm, into: *mut c_char) -> *mut c_char, first |m| m.look(parts), then |m, r| m.made(r);
+    fn asctime_r(parts: *const tm, into: *mut c_char) -> *mut c_char, first |m| m.read(parts, ASCTIME), then |m, r| m.made(r);
     // These have one object for all threads.
     fn localtime(time: *const time_t) -> *mut tm, first |m| m.look(time), then |m, r| m.fill(r);
     fn gmtime(time: *const time_t) -> *mut tm, first |m| m.look(time), then |m, r| m.fill(r);
     fn ctime(time: *const time_t) -> *mut c_char, first |m| m.look(time), then |m, r| m.made(r);
-    fn asctime(parts: *const tm) -> *mut c_char, first |m| m.look(parts), then |m, r| m.made(r);
+    fn asctime(parts: *const tm) -> *mut c_char, first |m| m.read(parts, ASCTIME), then |m, r| m.made(r);
     // They put the parts in order.
-    fn mktime(parts: *mut tm) -> time_t, first |m| m.look(parts), then |m, r| if r != -1 { m.fill(parts) };
-    fn timegm(parts: *mut tm) -> time_t, first |m| m.look(parts), then |m, r| if r != -1 { m.fill(parts) };
+    fn mktime(parts: *mut tm) -> time_t, first |m| m.read(parts, MKTIME), then |m, r| if r != -1 { m.fill(parts) };
+    fn timegm(parts: *mut tm) -> time_t, first |m| m.read(parts, MKTIME), then |m, r| if r != -1 { m.fill(parts) };
     fn strftime(into: *mut c_char, room: size_t, form: *const c_char, parts: *const tm) -> size_t,
-        first |m| { m.text(form); m.look(parts) }, then |m, r| if r > 0 { m.write(into, r + 1) };
+        first |m| m.text(form), then |m, r| if r > 0 { m.write(into, r + 1) };
     fn clock_settime(clock: clockid_t, new: *const timespec) -> c_int, first |m| m.look(new);
 }
 
