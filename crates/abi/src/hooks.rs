@@ -148,7 +148,7 @@ pub const REDIRECTED: &[(&str, &[&str])] = &[
             "strlen", "wcslen", "atol", "atoll", "time", "times", "mktime", "timegm",
         ],
     ),
-    ("sps", &["strnlen", "wcsnlen"]),
+    ("sps", &["strnlen"]),
     ("spp", &["strspn", "strcspn"]),
     (
         "ppd",
@@ -381,7 +381,6 @@ pub const REDIRECTED: &[(&str, &[&str])] = &[
     ("ppdp", &["fgets", "fgetws", "fgets_unlocked"]),
     ("pppp", &["tsearch", "tfind", "tdelete", "strtok_r", "__strtok_r"]),
     ("ppppsp", &["lfind", "lsearch"]),
-    ("s", &["__ctype_get_mb_cur_max"]),
     ("sdpd", &["readv", "writev", "sendmsg", "recvmsg"]),
     ("sdpds", &["preadv", "preadv64", "pwritev", "pwritev64"]),
     ("sdpps", &["readlinkat", "regerror"]),
