@@ -231,8 +231,38 @@ macro_rules! redirect {
     )* };
 }
 
-/// Hands the return address on as one more argument.
+/// Hands the return address on as one more argument. Behind six it goes onto the stack.
 macro_rules! stub {
+    ($body:ident $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident) => {
+        core::arch::naked_asm!(
+            ".cfi_startproc",
+            "push qword ptr [rsp]",
+            ".cfi_adjust_cfa_offset 8",
+            "call {}",
+            "add rsp, 8",
+            ".cfi_adjust_cfa_offset -8",
+            "ret",
+            ".cfi_endproc",
+            sym $body,
+        )
+    };
+    ($body:ident $a:ident $b:ident $c:ident $d:ident $e:ident $f:ident $g:ident) => {
+        core::arch::naked_asm!(
+            ".cfi_startproc",
+            "sub rsp, 8",
+            ".cfi_adjust_cfa_offset 8",
+            "push qword ptr [rsp + 8]",
+            ".cfi_adjust_cfa_offset 8",
+            "push qword ptr [rsp + 24]",
+            ".cfi_adjust_cfa_offset 8",
+            "call {}",
+            "add rsp, 24",
+            ".cfi_adjust_cfa_offset -24",
+            "ret",
+            ".cfi_endproc",
+            sym $body,
+        )
+    };
     ($body:ident $($arg:ident)*) => {
         core::arch::naked_asm!(
             concat!("mov ", $crate::intercept::define::register_behind!($($arg)*), ", [rsp]"),

@@ -4,33 +4,37 @@
 //! like. The two ends of a pipe are one file. Sockets do not tell their peer, and all `eventfd`s look the same: those are
 //! taken as one file each, which orders more than it must where a program uses several.
 //!
-//! The redirected functions also check the buffers. (Not those of sockets: their names are not reserved, and a program may
-//! have functions of its own with them.)
+//! The redirected functions also check the buffers; those of sockets are among the [`super::models`].
 
 use super::define::{interpose, redirect};
 use super::memory_functions::{read as check_read, write as check_write};
-use super::{event, poll};
+use super::{event, poll, streams};
 use crate::sync;
-use core::ffi::{c_int, c_void};
-use libc::{FILE, iovec, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
+use core::ffi::{c_char, c_int, c_uint, c_void};
+use libc::{iovec, mqd_t, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
 
 /// Above all addresses of the program.
 pub(super) const KEYS: usize = 1 << 62;
 const SOCKETS: usize = KEYS | 1;
-const EVENTS: usize = KEYS | 2;
+pub(super) const EVENTS: usize = KEYS | 2;
+
+fn status(descriptor: c_int) -> Option<libc::stat> {
+    // SAFETY: the kernel fills in the status, or fails.
+    unsafe {
+        let mut status: libc::stat = core::mem::zeroed();
+        (libc::fstat(descriptor, &mut status) == 0).then_some(status)
+    }
+}
+
+fn file_key(status: &libc::stat) -> usize {
+    KEYS | (status.st_ino ^ status.st_dev << 40) as usize & (KEYS - 1) | 4
+}
 
 /// Where users of the file meet, if it passes bytes from one to another.
 pub(super) fn key(descriptor: c_int) -> Option<usize> {
-    // SAFETY: the kernel fills in the status, or fails.
-    let status = unsafe {
-        let mut status: libc::stat = core::mem::zeroed();
-        if libc::fstat(descriptor, &mut status) != 0 {
-            return None;
-        }
-        status
-    };
+    let status = status(descriptor)?;
     match status.st_mode & libc::S_IFMT {
-        libc::S_IFIFO => Some(KEYS | (status.st_ino ^ status.st_dev << 40) as usize & (KEYS - 1) | 4),
+        libc::S_IFIFO => Some(file_key(&status)),
         libc::S_IFSOCK => Some(SOCKETS),
         // An anonymous inode.
         0 => Some(EVENTS),
@@ -39,7 +43,7 @@ pub(super) fn key(descriptor: c_int) -> Option<usize> {
 }
 
 /// Before bytes go in, or an end is closed.
-fn sends(descriptor: c_int) {
+pub(super) fn sends(descriptor: c_int) {
     event(|t| {
         if !t.serial
             && let Some(key) = key(descriptor)
@@ -50,13 +54,36 @@ fn sends(descriptor: c_int) {
 }
 
 /// After bytes, or the end of them, came out.
-fn received(descriptor: c_int, result: ssize_t) {
+pub(super) fn received(descriptor: c_int, result: ssize_t) {
     if result >= 0 {
         event(|t| {
             if !t.serial
                 && let Some(key) = key(descriptor)
             {
                 sync::receive(t, key);
+            }
+        });
+    }
+}
+
+/// Queues look like files on a disk.
+fn queue_sends(queue: mqd_t) {
+    event(|t| {
+        if !t.serial
+            && let Some(status) = status(queue)
+        {
+            sync::send(t, file_key(&status));
+        }
+    });
+}
+
+fn queue_received(queue: mqd_t, result: ssize_t) {
+    if result >= 0 {
+        event(|t| {
+            if !t.serial
+                && let Some(status) = status(queue)
+            {
+                sync::receive(t, file_key(&status));
             }
         });
     }
@@ -115,6 +142,108 @@ interpose! {
         unsafe { real(descriptor, message, flags) }
     }
 
+    fn accept[_, real](descriptor: c_int, from: *mut sockaddr, len: *mut socklen_t) -> c_int {
+        // SAFETY: as above.
+        let result = unsafe { real(descriptor, from, len) };
+        received(descriptor, result as ssize_t);
+        result
+    }
+
+    fn accept4[_, real](descriptor: c_int, from: *mut sockaddr, len: *mut socklen_t, flags: c_int) -> c_int {
+        // SAFETY: as above.
+        let result = unsafe { real(descriptor, from, len, flags) };
+        received(descriptor, result as ssize_t);
+        result
+    }
+
+    // Who accepts comes after who connected, and that one after who listens.
+    fn connect[_, real](descriptor: c_int, to: *const sockaddr, len: socklen_t) -> c_int {
+        sends(descriptor);
+        // SAFETY: as above.
+        let result = unsafe { real(descriptor, to, len) };
+        received(descriptor, result as ssize_t);
+        result
+    }
+
+    fn bind[_, real](descriptor: c_int, to: *const sockaddr, len: socklen_t) -> c_int {
+        sends(descriptor);
+        // SAFETY: as above.
+        unsafe { real(descriptor, to, len) }
+    }
+
+    fn listen[_, real](descriptor: c_int, backlog: c_int) -> c_int {
+        sends(descriptor);
+        // SAFETY: as above.
+        unsafe { real(descriptor, backlog) }
+    }
+
+    // The C library's own calls of `read` and `write` do not come by here.
+    fn eventfd_read[_, real](descriptor: c_int, value: *mut u64) -> c_int {
+        // SAFETY: as above.
+        let result = unsafe { real(descriptor, value) };
+        received(descriptor, result as ssize_t);
+        result
+    }
+
+    fn eventfd_write[_, real](descriptor: c_int, value: u64) -> c_int {
+        sends(descriptor);
+        // SAFETY: as above.
+        unsafe { real(descriptor, value) }
+    }
+
+    // What was done before a timer was set is done when it fires.
+    fn timerfd_settime[_, real](
+        descriptor: c_int, flags: c_int, new: *const libc::itimerspec, old: *mut libc::itimerspec
+    ) -> c_int {
+        sends(descriptor);
+        // SAFETY: as above.
+        unsafe { real(descriptor, flags, new, old) }
+    }
+
+    fn mq_send[_, real](queue: mqd_t, buffer: *const c_char, len: size_t, priority: c_uint) -> c_int {
+        queue_sends(queue);
+        // SAFETY: as above.
+        unsafe { real(queue, buffer, len, priority) }
+    }
+
+    fn mq_timedsend[_, real](
+        queue: mqd_t, buffer: *const c_char, len: size_t, priority: c_uint, until: *const libc::timespec
+    ) -> c_int {
+        queue_sends(queue);
+        // SAFETY: as above.
+        unsafe { real(queue, buffer, len, priority, until) }
+    }
+
+    fn mq_receive[_, real](queue: mqd_t, buffer: *mut c_char, room: size_t, priority: *mut c_uint) -> ssize_t {
+        // SAFETY: as above.
+        let result = unsafe { real(queue, buffer, room, priority) };
+        queue_received(queue, result);
+        result
+    }
+
+    fn mq_timedreceive[_, real](
+        queue: mqd_t, buffer: *mut c_char, room: size_t, priority: *mut c_uint, until: *const libc::timespec
+    ) -> ssize_t {
+        // SAFETY: as above.
+        let result = unsafe { real(queue, buffer, room, priority, until) };
+        queue_received(queue, result);
+        result
+    }
+
+    fn dup2[_, real](from: c_int, to: c_int) -> c_int {
+        // SAFETY: as above.
+        let result = unsafe { real(from, to) };
+        streams::changed();
+        result
+    }
+
+    fn dup3[_, real](from: c_int, to: c_int, flags: c_int) -> c_int {
+        // SAFETY: as above.
+        let result = unsafe { real(from, to, flags) };
+        streams::changed();
+        result
+    }
+
     fn shutdown[_, real](descriptor: c_int, how: c_int) -> c_int {
         sends(descriptor);
         // SAFETY: as above.
@@ -124,6 +253,7 @@ interpose! {
     fn close[_, real](descriptor: c_int) -> c_int {
         sends(descriptor);
         poll::closes(descriptor);
+        streams::changed();
         // SAFETY: as above.
         unsafe { real(descriptor) }
     }
@@ -193,13 +323,6 @@ redirect! {
         result
     }
 
-    fn fread[pc](buffer: *mut c_void, size: size_t, count: size_t, stream: *mut FILE) -> size_t {
-        // SAFETY: as above.
-        let result = unsafe { libc::fread(buffer, size, count, stream) };
-        check_write(buffer, result * size, pc);
-        result
-    }
-
     fn write[pc](descriptor: c_int, buffer: *const c_void, len: size_t) -> ssize_t {
         check_read(buffer, len, pc);
         // SAFETY: as above.
@@ -216,11 +339,5 @@ redirect! {
         check_read(buffer, len, pc);
         // SAFETY: as above.
         unsafe { libc::pwrite64(descriptor, buffer, len, offset) }
-    }
-
-    fn fwrite[pc](buffer: *const c_void, size: size_t, count: size_t, stream: *mut FILE) -> size_t {
-        check_read(buffer, size.wrapping_mul(count), pc);
-        // SAFETY: as above.
-        unsafe { libc::fwrite(buffer, size, count, stream) }
     }
 }

@@ -106,6 +106,7 @@ unsafe extern "C" fn relay(signal: c_int, info: *mut siginfo_t, context: *mut c_
         own
     });
     let Some(own) = own else { return };
+    super::notify::came(signal);
     // SAFETY: the program's handler, with what the kernel gave and by the type that its flags say.
     unsafe {
         if own.sa_flags & libc::SA_SIGINFO != 0 {

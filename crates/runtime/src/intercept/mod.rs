@@ -6,10 +6,12 @@
 //! | [`mod@define`] | the one way to replace a function |
 //! | `threads`, `c11` | create, join, detach, names; the same of `<threads.h>` |
 //! | `mutex`, `rwlock`, `cond`, `barrier`, `semaphore`, `once`, `stdio` | locks and the like |
-//! | `files`, `poll` | bytes through pipes, sockets and the like; waiting for them |
+//! | `files`, `streams`, `poll` | bytes through pipes, sockets and the like; waiting for them |
+//! | `notify` | signals from thread to thread |
 //! | `guard`, `exception`, `cxx` | what libstdc++ does out of our sight: static locals, exceptions, futures |
 //! | `alloc`, `bootstrap`, `map`, `dynamic` | memory |
 //! | `memory_functions`, `strings`, `wide`, `delete`, `libatomic` | called by instrumented code only: their accesses are checked |
+//! | `model`, `models` | the same, as tables: functions that read or fill the caller's memory |
 //! | `global` | functions as the process has them, which may be the program's own |
 //! | `exit`, `at_exit`, `signals`, `fork` | ends and copies of the process |
 //! | `confine` | `seccomp` |
@@ -41,13 +43,17 @@ mod late;
 mod libatomic;
 mod map;
 mod memory_functions;
+mod model;
+mod models;
 mod mutex;
+mod notify;
 mod once;
 mod poll;
 mod rwlock;
 mod semaphore;
 mod signals;
 mod stdio;
+mod streams;
 mod strings;
 mod threads;
 mod wide;
@@ -58,6 +64,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 /// To be called once, when the core is ready, by the main thread.
 pub fn init() {
     define::resolve_all();
+    model::init();
     threads::init();
     fork::init();
     exit::init();
