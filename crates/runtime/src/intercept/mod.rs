@@ -7,7 +7,7 @@
 //! | `threads`, `c11` | create, join, detach, names; the same of `<threads.h>` |
 //! | `mutex`, `rwlock`, `cond`, `barrier`, `semaphore`, `once`, `stdio` | locks and the like |
 //! | `files`, `poll` | bytes through pipes, sockets and the like; waiting for them |
-//! | `guard`, `exception`, `cxx` | what libstdc++ does out of our sight: static locals, exceptions, futures |
+//! | `guard`, `exception`, `locale`, `cxx` | what libstdc++ does out of our sight: static locals, exceptions, locales, futures |
 //! | `alloc`, `bootstrap`, `map`, `dynamic` | memory |
 //! | `memory_functions`, `strings`, `wide`, `delete`, `libatomic` | called by instrumented code only: their accesses are checked |
 //! | `global` | functions as the process has them, which may be the program's own |
@@ -39,6 +39,7 @@ mod global;
 mod guard;
 mod late;
 mod libatomic;
+mod locale;
 mod map;
 mod memory_functions;
 mod mutex;
