@@ -26,7 +26,8 @@ inline thread_local Cache cache;
 template <class T>
 struct Holder {
     static inline thread_local T value = T(3);
-    static inline const std::string name = prefix + "!";
+    // Not from `prefix`: nothing says which of the two is made first.
+    static inline const std::string name = "the name of a template, too long for the object itself";
 };
 
 int *address_of_counter() {
