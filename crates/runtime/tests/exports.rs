@@ -37,6 +37,7 @@ const INTERPOSED: &str = "
     __cxa_guard_acquire __cxa_guard_release __cxa_guard_abort
     __cxa_throw __cxa_init_primary_exception __cxa_end_catch
     _ZNSt15__exception_ptr13exception_ptr10_M_releaseEv
+    _ZNSt6localeD1Ev _ZNSt6localeD2Ev _ZNSt6localeaSERKS_ _ZNSt6locale5_ImplD1Ev
     _ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv
     _ZNSt3pmr20set_default_resourceEPNS_15memory_resourceE _ZNSt3pmr20get_default_resourceEv
 ";

@@ -8,7 +8,7 @@
 //! | `mutex`, `rwlock`, `cond`, `barrier`, `semaphore`, `once`, `stdio` | locks and the like |
 //! | `files`, `streams`, `poll` | bytes through pipes, sockets and the like; waiting for them |
 //! | `notify` | signals from thread to thread |
-//! | `guard`, `exception`, `cxx` | what libstdc++ does out of our sight: static locals, exceptions, futures |
+//! | `guard`, `exception`, `locale`, `cxx` | what libstdc++ does out of our sight: static locals, exceptions, locales, futures |
 //! | `alloc`, `bootstrap`, `map`, `dynamic` | memory |
 //! | `memory_functions`, `strings`, `wide`, `delete`, `libatomic` | called by instrumented code only: their accesses are checked |
 //! | `model`, `models` | the same, as tables: functions that read or fill the caller's memory |
@@ -41,6 +41,7 @@ mod global;
 mod guard;
 mod late;
 mod libatomic;
+mod locale;
 mod map;
 mod memory_functions;
 mod model;

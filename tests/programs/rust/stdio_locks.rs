@@ -1,0 +1,32 @@
+//! The locks of the standard streams are locks like others: held, they protect what is done meanwhile. They can be taken again.
+
+use std::io::{BufRead, Write};
+use std::thread;
+
+static mut LINES: usize = 0;
+static mut ERRORS: usize = 0;
+static mut READ: usize = 0;
+
+fn main() {
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for i in 0..20 {
+                    let mut out = std::io::stdout().lock();
+                    unsafe { LINES += 1 };
+                    println!("{}", i * 0);
+                    writeln!(out, "line").unwrap();
+                    out.flush().unwrap();
+                    drop(out);
+                    let errors = std::io::stderr().lock();
+                    unsafe { ERRORS += 1 };
+                    eprint!("");
+                    drop(errors);
+                    let mut input = std::io::stdin().lock();
+                    unsafe { READ += input.fill_buf().unwrap().len() + 1 };
+                }
+            });
+        }
+    });
+    println!("{} {} {}", unsafe { LINES }, unsafe { ERRORS }, unsafe { READ });
+}
