@@ -311,7 +311,7 @@ fn level(text: &[u8]) -> Option<u8> {
 /// into checks.
 pub fn is_left_alone(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().as_bytes();
-    name.strip_prefix(b"lib").is_some_and(|name| is_intrinsic(name))
+    name.strip_prefix(b"lib").is_some_and(is_intrinsic)
 }
 
 /// The same of a member of an archive: rustc puts all of a static library's Rust into one.

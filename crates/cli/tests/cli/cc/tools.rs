@@ -104,7 +104,7 @@ fn options_and_scripts_for_the_linker_arrive() {
     assert!(
         std::fs::read_to_string(files.path("map"))
             .unwrap()
-            .contains("step.o")
+            .contains("Linker script and memory map")
     );
     // A script that names the library, as Debian has them for libc.
     files.file("libstep.so", "INPUT(./libstep.so.1)\n");
