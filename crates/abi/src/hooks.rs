@@ -48,6 +48,12 @@ pub const CALL_ARGUMENTS: &str = "__deadheat_call_arguments";
 /// `fn(callee)`: the call has returned.
 pub const CALL_END: &str = "__deadheat_call_end";
 
+/// `fn(function, a, b, c, d)`: the same as [`CALL_BEGIN`] for a call through a pointer that leads out of the module.
+pub const POINTER_BEGIN: &str = "__deadheat_pointer_begin";
+
+/// `fn(function)`: that call has returned.
+pub const POINTER_END: &str = "__deadheat_pointer_end";
+
 /// Put before the name of each of [`REDIRECTED`].
 pub const PREFIX: &str = "__deadheat_";
 

@@ -192,7 +192,7 @@ mod tests {
         assert_eq!(split(&both), Some(vec![&one[..], &two]));
         for damaged in [
             &both[..both.len() - 1],
-            &both[..both.len() - 8],
+            &both[..both.len() - 4],
             &both[4..],
             b"BC\xc0\xde\x00\x00\x00\x00",
         ] {

@@ -10,6 +10,7 @@ use deadheat_abi::atomics::{Ordering, What};
 use deadheat_abi::callee::Callee;
 use deadheat_abi::hooks as names;
 use std::arch::naked_asm;
+use std::ffi::c_void;
 
 /// Runs `f` with the thread's record if its accesses are to be checked.
 #[inline(always)]
@@ -191,6 +192,40 @@ extern "C" fn __deadheat_call_arguments(_callee: *const Callee, a: usize, b: usi
     thread::with(|t| outside::arguments(t, [a, b, c, d]));
 }
 
+// SAFETY of calling them: as above.
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+unsafe extern "C" fn __deadheat_pointer_begin(
+    function: *const c_void,
+    a: usize,
+    b: usize,
+    c: usize,
+    d: usize,
+) {
+    naked_asm!("mov r9, rsp", "jmp {}", sym pointer_begin)
+}
+
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+unsafe extern "C" fn __deadheat_pointer_end(function: *const c_void) {
+    naked_asm!("mov rsi, rsp", "jmp {}", sym pointer_end)
+}
+
+extern "C" fn pointer_begin(function: *const c_void, a: usize, b: usize, c: usize, d: usize, sp: usize) {
+    intercept::event(|t| match outside::at(function) {
+        Some(callee) => outside::begin(t, callee, [a, b, c, d], sp),
+        None => outside::forget_arguments(t),
+    });
+}
+
+extern "C" fn pointer_end(function: *const c_void, sp: usize) {
+    intercept::event(|t| {
+        if let Some(callee) = outside::at(function) {
+            outside::end(t, callee, sp);
+        }
+    });
+}
+
 extern "C" fn call_end(callee: *const Callee, sp: usize) {
     intercept::event(|t| outside::end(t, callee, sp));
 }
@@ -199,6 +234,8 @@ const _: () = assert!(
     same(names::CALL_BEGIN, "__deadheat_call_begin")
         && same(names::CALL_ARGUMENTS, "__deadheat_call_arguments")
         && same(names::CALL_END, "__deadheat_call_end")
+        && same(names::POINTER_BEGIN, "__deadheat_pointer_begin")
+        && same(names::POINTER_END, "__deadheat_pointer_end")
 );
 
 const _: () = assert!(

@@ -41,7 +41,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-pub use library::forget as forget_libraries;
+pub use library::{at, forget as forget_libraries};
 pub use reach::may_disappear;
 
 /// Stack pointers that are further apart belong to different stacks.
@@ -238,6 +238,11 @@ pub fn say_where(t: &Thread) {
 pub fn arguments(t: &mut Thread, pointers: [usize; callee::POINTERS]) {
     let there = pointers.into_iter().filter(|pointer| *pointer != 0);
     t.calls.arguments.extend(there);
+}
+
+/// There is no such call.
+pub fn forget_arguments(t: &mut Thread) {
+    t.calls.arguments.clear();
 }
 
 /// A call begins.

@@ -419,7 +419,6 @@ mod tests {
             ("-m elf_i386 a.o", true),
             ("-melf32_x86_64 a.o", true),
             ("-m elf_x86_64 a.o", false),
-            ("-m elf_i386 --version", false),
         ] {
             assert_eq!(line(Face::Linker, text).is_err(), refused, "{text}");
         }

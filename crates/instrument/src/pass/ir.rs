@@ -158,6 +158,12 @@ impl<'m> Block<'m> {
         })
     }
 
+    /// Whether only one instruction leads here.
+    pub fn has_one_entry(self) -> bool {
+        let first = llvm!(LLVMGetFirstUse(LLVMBasicBlockAsValue(self.0)));
+        !first.is_null() && llvm!(LLVMGetNextUse(first)).is_null()
+    }
+
     /// Its first instruction that is no phi.
     pub fn first_real(self) -> Value<'m> {
         self.instructions()

@@ -57,13 +57,7 @@ pub fn run(context: &Context, module: &Module<'_>, machine: &Machine) -> String 
         }
     }
     let mut text = templates::module(&ir.head(), used.into_iter());
-    if ir
-        .functions()
-        .iter()
-        .any(|function| function.name() == outside::BEGIN)
-    {
-        text.push_str(&outside::definitions());
-    }
+    text.push_str(&outside::definitions(ir));
     text
 }
 

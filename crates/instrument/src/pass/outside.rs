@@ -12,11 +12,17 @@ pub const BEGIN: &str = "__deadheat_inline.call.begin";
 pub const ARGUMENTS: &str = "__deadheat_inline.call.arguments";
 pub const END: &str = "__deadheat_inline.call.end";
 
+/// The same for calls through pointers, which ask where those lead out of the module.
+pub const POINTER_BEGIN: &str = "__deadheat_inline.pointer.begin";
+pub const POINTER_END: &str = "__deadheat_inline.pointer.end";
+
 /// Whether the function that is called has its body elsewhere, and that may be outside.
 pub fn may_be_called(call: Value<'_>) -> bool {
     let callee = call.callee();
-    callee.is_function()
-        && callee.is_declaration()
+    if !callee.is_function() {
+        return !callee.is_other_global();
+    }
+    callee.is_declaration()
         && callee.intrinsic().is_none()
         && !callee.name().starts_with(hooks::PREFIX)
         && !is_rust(callee.name())
@@ -71,7 +77,11 @@ fn may_lead(argument: Value<'_>) -> bool {
 
 /// Puts the tests around a call.
 pub fn surround<'m>(ir: Ir<'m>, builder: &Builder<'m>, call: Value<'m>) {
-    let variable = variable(ir, call.callee());
+    let callee = call.callee();
+    let (variable, begin, end) = match callee.is_function() {
+        true => (variable(ir, callee), BEGIN, END),
+        false => (callee, POINTER_BEGIN, POINTER_END),
+    };
     builder.before(call);
     let pointers: Vec<Value<'m>> = call
         .arguments()
@@ -95,20 +105,65 @@ pub fn surround<'m>(ir: Ir<'m>, builder: &Builder<'m>, call: Value<'m>) {
     };
     more.chunks(POINTERS)
         .for_each(|pointers| tell(ARGUMENTS, pointers));
-    tell(BEGIN, last);
+    tell(begin, last);
 
     match call.normal_destination() {
+        // Where other calls arrive as well the pointer is not known. The runtime finds out at the next call.
+        Some(block) if !callee.is_function() && !block.has_one_entry() => return,
         Some(block) => builder.before(block.first_real()),
         None => builder.after(call),
     }
     let ty = ir.function_type(ir.void(), &[ir.pointer()]);
-    builder.call(ir.declare(END, ty), ty, &[variable]);
+    builder.call(ir.declare(end, ty), ty, &[variable]);
 }
 
-/// The definitions of the tests, as text of a module.
-pub fn definitions() -> String {
+/// The definitions of the tests, as text of a module, if there are calls of them.
+pub fn definitions(ir: Ir<'_>) -> String {
+    let called = |name: &str| ir.functions().iter().any(|function| function.name() == name);
     let mut text = String::new();
-    let test = |text: &mut String, name: &str, hook: &str, parameters: &str, arguments: &str, types: &str| {
+    let parameters = "ptr %callee, i64 %a, i64 %b, i64 %c, i64 %d";
+    let types = "ptr, i64, i64, i64, i64";
+    if called(BEGIN) {
+        by_name(&mut text, parameters, types);
+    }
+    if called(POINTER_BEGIN) {
+        by_pointer(&mut text, parameters, types);
+    }
+    text
+}
+
+/// A pointer into the code of this module leads to instrumented code: the linker knows where that begins and ends.
+fn by_pointer(text: &mut String, parameters: &str, types: &str) {
+    text.push_str("@__ehdr_start = external hidden global i8\n@_etext = external hidden global i8\n");
+    let tests = [
+        (POINTER_BEGIN, hooks::POINTER_BEGIN, parameters, types),
+        (POINTER_END, hooks::POINTER_END, "ptr %callee", "ptr"),
+    ];
+    for (name, hook, parameters, types) in tests {
+        text.push_str(&format!(
+            "declare void @{hook}({types}) cold nounwind
+define linkonce_odr hidden void @{name}({parameters}) alwaysinline mustprogress nounwind {{
+  %at = ptrtoint ptr %callee to i64
+  %start = ptrtoint ptr @__ehdr_start to i64
+  %end = ptrtoint ptr @_etext to i64
+  %offset = sub i64 %at, %start
+  %len = sub i64 %end, %start
+  %outside = icmp uge i64 %offset, %len
+  br i1 %outside, label %call, label %done, !prof !0
+call:
+  call void @{hook}({parameters})
+  br label %done
+done:
+  ret void
+}}
+"
+        ));
+    }
+}
+
+/// What the module knows of a function says whether it is outside.
+fn by_name(text: &mut String, parameters: &str, types: &str) {
+    let test = |text: &mut String, name: &str, hook: &str, parameters: &str, types: &str| {
         text.push_str(&format!(
             "declare void @{hook}({types}) cold nounwind
 define linkonce_odr hidden void @{name}({parameters}) alwaysinline mustprogress nounwind {{
@@ -116,7 +171,7 @@ define linkonce_odr hidden void @{name}({parameters}) alwaysinline mustprogress 
   %outside = icmp ne i64 %state, {inside}
   br i1 %outside, label %call, label %done, !prof !0
 call:
-  call void @{hook}({arguments})
+  call void @{hook}({parameters})
   br label %done
 done:
   ret void
@@ -125,26 +180,9 @@ done:
             inside = callee::INSIDE
         ));
     };
-    let parameters = "ptr %callee, i64 %a, i64 %b, i64 %c, i64 %d";
-    let types = "ptr, i64, i64, i64, i64";
-    test(&mut text, BEGIN, hooks::CALL_BEGIN, parameters, parameters, types);
-    test(
-        &mut text,
-        ARGUMENTS,
-        hooks::CALL_ARGUMENTS,
-        parameters,
-        parameters,
-        types,
-    );
-    test(
-        &mut text,
-        END,
-        hooks::CALL_END,
-        "ptr %callee",
-        "ptr %callee",
-        "ptr",
-    );
-    text
+    test(text, BEGIN, hooks::CALL_BEGIN, parameters, types);
+    test(text, ARGUMENTS, hooks::CALL_ARGUMENTS, parameters, types);
+    test(text, END, hooks::CALL_END, "ptr %callee", "ptr");
 }
 
 #[cfg(test)]

@@ -42,7 +42,7 @@ pub fn function<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
 /// but not those around calls that may go outside, see [`around`].
 pub fn hooks(text: &str, name: &str) -> Vec<String> {
     let mut hooks = all_hooks(text, name);
-    hooks.retain(|hook| !hook.starts_with("call_"));
+    hooks.retain(|hook| !hook.starts_with("call_") && !hook.starts_with("pointer_"));
     hooks
 }
 

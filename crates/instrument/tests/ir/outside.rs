@@ -1,6 +1,6 @@
 //! Calls of functions that may not be instrumented.
 
-use crate::harness::{around, instrument};
+use crate::harness::{around, function, instrument};
 
 fn calls(body: &str) -> Vec<String> {
     let text = instrument(&format!(
@@ -75,6 +75,20 @@ fn a_call_that_may_unwind_ends_where_it_goes_on() {
     );
     assert_eq!(told.len(), 2, "{told:?}");
     assert!(told[1].starts_with("call_end"), "{told:?}");
+}
+
+#[test]
+fn a_call_through_a_pointer_is_told_if_that_leads_out_of_the_module() {
+    let text = instrument("define void @f(ptr %p, ptr %q) { call void %p(ptr %q) ret void }");
+    let body = function(&text, "f").join("\n");
+    for part in [
+        "__ehdr_start",
+        "_etext",
+        "@__deadheat_pointer_begin(ptr %p, i64 %",
+        "@__deadheat_pointer_end(ptr %p)",
+    ] {
+        assert!(body.contains(part), "{part} in\n{body}");
+    }
 }
 
 #[test]

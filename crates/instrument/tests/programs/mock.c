@@ -101,11 +101,18 @@ __attribute__((noinline)) void __deadheat_atomic_end(const void *p, uint32_t wha
         printf("end %d %d %s %s\n", AT(p), (int)(what & 0xff), kinds[what >> 8 & 0xff], orders[what >> 16]);
 }
 
+void __deadheat_qsort(void *base, size_t count, size_t size, int (*compare)(const void *, const void *)) {
+    qsort(base, count, size, compare);
+}
+
 // Everything here counts as instrumented.
 struct callee { uint64_t state; };
 void __deadheat_call_begin(struct callee *callee) { callee->state = 1; }
 void __deadheat_call_arguments(struct callee *callee) { callee->state = 1; }
 void __deadheat_call_end(struct callee *callee) { callee->state = 1; }
+
+void __deadheat_pointer_begin(const void *function) { (void)function; }
+void __deadheat_pointer_end(const void *function) { (void)function; }
 
 void __deadheat_fence(uint32_t order) { printf("fence %s\n", orders[order]); }
 

@@ -5,8 +5,9 @@ use crate::code;
 use crate::rules::Action;
 use crate::spin::Spin;
 use deadheat_abi::callee::{self, Callee};
+use rustc_hash::FxHashMap;
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Libraries whose functions are modelled, or order nothing: file names begin with one of these.
 const KNOWN: &[&str] = &[
@@ -103,10 +104,12 @@ static ALL: Spin<All> = Spin::new(All {
 /// Takes the lock, before a `fork`.
 pub fn hold() {
     ALL.hold();
+    POINTERS.hold();
 }
 
 /// Gives it back, after it.
 pub fn let_go() {
+    POINTERS.let_go();
     ALL.let_go();
 }
 
@@ -146,6 +149,7 @@ fn object_of<R>(addr: usize, f: impl Fn(&Loaded) -> R) -> Option<R> {
 /// Objects may have gone.
 pub fn forget() {
     *ALL.lock() = All::default();
+    *POINTERS.lock() = None;
 }
 
 /// # Safety
@@ -208,6 +212,57 @@ pub fn outside(function: usize) -> Option<usize> {
     })
     .unwrap_or((0, false));
     (!known).then_some(start)
+}
+
+/// Functions outside that were called through pointers, by their address; `None` if nobody need be told of their calls.
+static POINTERS: Spin<Option<FxHashMap<usize, Option<&'static Outside>>>> = Spin::new(None);
+
+/// A [`Callee`] that all threads may look at: it is made once and never changed but for its state.
+struct Outside(Callee);
+
+// SAFETY: the pointers in it never change.
+unsafe impl Sync for Outside {}
+
+/// The function at an address, if calls of it are to be told.
+pub fn at(function: *const c_void) -> Option<&'static Callee> {
+    if code::instrumented(function.addr()) {
+        return None;
+    }
+    let known = POINTERS
+        .lock()
+        .get_or_insert_default()
+        .get(&function.addr())
+        .copied();
+    known
+        .unwrap_or_else(|| look_up(function))
+        .map(|outside| &outside.0)
+}
+
+/// Looks at a function that is called through a pointer for the first time.
+#[cold]
+fn look_up(function: *const c_void) -> Option<&'static Outside> {
+    // SAFETY: filled in by the loader where it knows the address.
+    let name = unsafe {
+        let mut info: libc::Dl_info = std::mem::zeroed();
+        match libc::dladdr(function, &mut info) != 0 && info.dli_saddr.cast_const() == function {
+            true => info.dli_sname,
+            false => c"".as_ptr(),
+        }
+    };
+    let callee = Callee {
+        state: AtomicU64::new(callee::UNKNOWN),
+        name,
+        function,
+    };
+    let outside = match classify(&callee) {
+        callee::INSIDE => None,
+        _ => Some(&*Box::leak(Box::new(Outside(callee)))),
+    };
+    let mut pointers = POINTERS.lock();
+    *pointers
+        .get_or_insert_default()
+        .entry(function.addr())
+        .or_insert(outside)
 }
 
 /// Looks at a function that is called for the first time, and remembers how its calls are treated.
