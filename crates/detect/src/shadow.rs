@@ -235,7 +235,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
         if !aligned || !is_cell {
             return None;
         }
-        let part = offset % GRANULE as usize >> log2;
+        let part = (offset % GRANULE as usize) >> log2;
         self.cells.get_mut(granule + part * GRANULES)
     }
 
