@@ -8,8 +8,8 @@ use crate::progress::Progress;
 use crate::term::{Term, say};
 use crate::traces;
 use anyhow::{Context, Result, bail};
-use deadheat_detect::Analysis;
 use deadheat_detect::select::{self, Choice, DetectorName, FilterName};
+use deadheat_detect::{Analysis, MAX_WEIGHT};
 use deadheat_event::{Event, Stats, Tables};
 use deadheat_report::text::Colors;
 use deadheat_report::{
@@ -101,6 +101,9 @@ struct Run<'a> {
     detector: String,
     again: String,
     limit: Limit,
+    /// Events since memory was looked at last, and the weight of those before.
+    unseen: usize,
+    seen_weight: u64,
     halted: bool,
     failed: bool,
 }
@@ -114,6 +117,8 @@ impl<'a> Run<'a> {
             detector: choice.to_string(),
             again: again(args),
             limit: Limit::new(args.memory_limit),
+            unseen: 0,
+            seen_weight: 0,
             halted: false,
             failed: false,
         })
@@ -163,7 +168,7 @@ impl<'a> Run<'a> {
                     collector.add(race);
                 });
                 slice = &slice[taken..];
-                self.check_memory()?;
+                self.look_at_memory(taken)?;
             }
         }
         Ok(())
@@ -190,6 +195,18 @@ impl<'a> Run<'a> {
             self.check_memory()?;
         }
         Ok(())
+    }
+
+    /// Checks memory if enough has happened since the last time, as blocks may be small: to ask the kernel takes longer than
+    /// to analyse a hundred events.
+    fn look_at_memory(&mut self, taken: usize) -> Result<()> {
+        self.unseen += taken;
+        let weight = self.analysis.weight();
+        if self.unseen < memory::SLICE && weight - self.seen_weight < MAX_WEIGHT / 2 {
+            return Ok(());
+        }
+        (self.unseen, self.seen_weight) = (0, weight);
+        self.check_memory()
     }
 
     fn check_memory(&self) -> Result<()> {

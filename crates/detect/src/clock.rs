@@ -113,6 +113,12 @@ impl Epoch {
         Epoch(u64::from(slot.0) << TIME_BITS | time)
     }
 
+    /// Not 0 if the other epoch is another one.
+    #[inline]
+    pub fn differs(self, other: Epoch) -> u64 {
+        self.0 ^ other.0
+    }
+
     /// The thread.
     #[inline]
     pub fn slot(self) -> Slot {

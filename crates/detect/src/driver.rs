@@ -29,6 +29,9 @@ pub trait Analysis {
         }
     }
 
+    /// The weight of all events so far that may have made states.
+    fn weight(&self) -> u64;
+
     /// Makes the checks that are still put off at the end of the trace.
     fn finish(&mut self, found: &mut dyn FnMut(Race));
 
@@ -50,6 +53,7 @@ pub struct Driver<D: Detector> {
     /// Findings of the event at hand. Kept here so that its buffer is used again.
     findings: Findings,
     stats: Stats,
+    weight: u64,
 }
 
 impl<D: Detector> Driver<D> {
@@ -65,6 +69,7 @@ impl<D: Detector> Driver<D> {
             arrays: Keyed::default(),
             findings: Findings::default(),
             stats: Stats::default(),
+            weight: 0,
         }
     }
 
@@ -74,39 +79,47 @@ impl<D: Detector> Driver<D> {
     }
 
     /// Checks the first events, as long as each is a plain access to exactly one state that is there, as most are, and
-    /// there is no race. Returns how many there are, and what was found at the event behind them.
+    /// there is no race. Returns how many there are, and what was found at the last of them.
     ///
     /// This loop is where an analysis spends its time: what is rare is kept out of it, so that all it needs stays in
     /// registers.
     #[inline(never)]
     fn quick_accesses(&mut self, events: &[Event]) -> (usize, Option<(RaceKind, Option<Prior>)>) {
-        for (index, event) in events.iter().enumerate() {
-            // The kind of access is a constant in each of the two: the detector's fast path is made for it.
-            let checked = match event.op {
-                Op::Read { addr, size, .. } => self.quick_access(event, addr, size, AccessKind::Read),
-                Op::Write { addr, size, .. } => self.quick_access(event, addr, size, AccessKind::Write),
-                _ => Checked::Not,
+        let mut writes = 0;
+        let mut race = None;
+        let mut count = 0;
+        for event in events {
+            // Whether it reads or writes cannot be guessed, so it is a value, not a branch.
+            let (Op::Read { addr, size, .. } | Op::Write { addr, size, .. }) = event.op else {
+                break;
             };
-            match checked {
-                Checked::Ordered => {}
-                Checked::Not => return (index, None),
-                Checked::Race(kind, prior) => return (index, Some((kind, prior))),
+            let write = matches!(event.op, Op::Write { .. });
+            let checked = self.quick_access(event, addr, size, write);
+            if let Checked::Not = checked {
+                break;
+            }
+            writes += u64::from(write);
+            count += 1;
+            if let Checked::Race(kind, prior) = checked {
+                race = Some((kind, prior));
+                break;
             }
         }
-        (events.len(), None)
+        self.stats.writes += writes;
+        self.stats.reads += count as u64 - writes;
+        (count, race)
     }
 
     #[inline(always)]
-    fn quick_access(&mut self, event: &Event, addr: Addr, size: u32, kind: AccessKind) -> Checked {
+    fn quick_access(&mut self, event: &Event, addr: Addr, size: u32, write: bool) -> Checked {
         let Driver {
             detector,
             threads,
-            objects,
             memory,
             stats,
             ..
         } = self;
-        let Some(location) = memory.exact(addr, size, |page| objects.may_touch(page)) else {
+        let Some(location) = memory.exact(addr, size) else {
             return Checked::Not;
         };
         let Some(thread) = threads.near(event.thread) else {
@@ -114,14 +127,14 @@ impl<D: Detector> Driver<D> {
         };
         let access = Access {
             place: Place::Memory { addr, size },
-            kind,
+            kind: if write {
+                AccessKind::Write
+            } else {
+                AccessKind::Read
+            },
             atomic: false,
             site: event.site,
         };
-        match kind {
-            AccessKind::Read => stats.reads += 1,
-            AccessKind::Write => stats.writes += 1,
-        }
         if !detector.admit(thread, &access) {
             stats.filtered += 1;
             return Checked::Ordered;
@@ -522,7 +535,7 @@ impl<D: Detector> Driver<D> {
 impl<D: Detector> Analysis for Driver<D> {
     fn advance(&mut self, events: &[Event], tables: &Tables, found: &mut dyn FnMut(Race)) -> usize {
         // Quick accesses weigh nothing: their states were there.
-        let (mut taken, mut added) = (0, 0);
+        let (mut taken, before) = (0, self.weight);
         while let Some(next) = events.get(taken) {
             let (count, race) = match next.op {
                 Op::Read { .. } | Op::Write { .. } => self.quick_accesses(&events[taken..]),
@@ -530,23 +543,33 @@ impl<D: Detector> Analysis for Driver<D> {
             };
             taken += count;
             self.stats.events += count as u64;
+            if let Some(race) = race {
+                let number = self.stats.events - 1;
+                self.quick_race(&events[taken - 1], number, race, found);
+                continue;
+            }
             let Some(event) = events.get(taken) else {
                 break;
             };
-            let number = self.stats.events;
-            if let Some(race) = race {
-                self.quick_race(event, number, race, found);
-            } else {
-                added += weight(event);
-                if added > MAX_WEIGHT && taken > 0 {
-                    break;
-                }
-                self.event(event, number, tables, found);
+            if let Op::Read { addr, .. } | Op::Write { addr, .. } = event.op
+                && self.memory.remember(addr, |page| self.objects.may_touch(page))
+            {
+                continue;
             }
+            let weight = weight(event);
+            if self.weight - before + weight > MAX_WEIGHT && taken > 0 {
+                break;
+            }
+            self.weight += weight;
+            self.event(event, self.stats.events, tables, found);
             self.stats.events += 1;
             taken += 1;
         }
         taken
+    }
+
+    fn weight(&self) -> u64 {
+        self.weight
     }
 
     fn finish(&mut self, found: &mut dyn FnMut(Race)) {

@@ -15,12 +15,13 @@ use crate::elements::element_wise;
 use crate::hb::{HbThread, happens_before};
 use crate::history::{Accesses, Class};
 use deadheat_event::{Access, AccessKind, Detector, Prior, RaceKind, SiteId, Slot, Stats};
+use std::hint::select_unpredictable;
 
 /// The FastTrack detector.
 #[derive(Debug, Default)]
 pub struct FastTrack {
-    same_epoch_reads: u64,
-    same_epoch_writes: u64,
+    /// Reads and writes in an epoch that has one already.
+    same_epoch: [u64; 2],
     race_checks: u64,
     /// Read states that had to become one entry for each reader.
     inflations: u64,
@@ -44,6 +45,7 @@ pub struct Location {
 const _: () = assert!(size_of::<Location>() == 32, "half a cache line");
 
 impl FastTrack {
+    #[inline(never)]
     fn read(&mut self, thread: &HbThread, location: &mut Location, site: SiteId) -> Option<Prior> {
         let now = thread.epoch();
         if !location.more.is_empty() {
@@ -68,7 +70,7 @@ impl FastTrack {
             None
         };
         if mine.as_ref().is_some_and(|mine| mine.epoch() == now) {
-            self.same_epoch_reads += 1;
+            self.same_epoch[0] += 1;
             return None;
         }
         self.race_checks += 1;
@@ -95,6 +97,7 @@ impl FastTrack {
         location.more.put(Class::READ, now, site);
     }
 
+    #[inline(never)]
     fn write(&mut self, thread: &HbThread, location: &mut Location, site: SiteId) -> Option<Prior> {
         self.race_checks += 1;
         let mut race = location
@@ -156,6 +159,33 @@ impl Location {
             .then_some(((self.write, self.write_site), (self.read, self.read_site)))
     }
 
+    /// 0 if a plain access at `now` repeats one of its epoch. In one number, so that it is one branch: which of the two it
+    /// repeats cannot be guessed.
+    #[inline(always)]
+    fn differs(&self, now: Epoch, write: bool) -> u64 {
+        // A write repeats a write only.
+        let read = self.read.differs(now) | u64::from(write);
+        self.write.differs(now).min(read)
+    }
+
+    /// Not negative if all that is known of the location is its last read and write, and both happen before what the thread
+    /// does now.
+    #[inline(always)]
+    fn lead(&self, thread: &HbThread) -> i64 {
+        let more = -i64::from(!self.more.is_empty());
+        thread.lead(self.write) | thread.lead(self.read) | more
+    }
+
+    /// Remembers a plain access behind all others. Without a branch: whether it writes cannot be guessed.
+    #[inline(always)]
+    fn renew(&mut self, now: Epoch, write: bool, site: SiteId) {
+        self.write = select_unpredictable(write, now, self.write);
+        self.write_site = select_unpredictable(write, site, self.write_site);
+        // As in `FastTrack::write`, of reads not even the site is left.
+        self.read = select_unpredictable(write, Epoch::NEVER, now);
+        self.read_site = select_unpredictable(write, SiteId::default(), site);
+    }
+
     #[inline]
     fn write_unordered(&self, thread: &HbThread) -> Option<Prior> {
         (!thread.knows(self.write)).then(|| Class::WRITE.prior(self.write, self.write_site))
@@ -185,21 +215,20 @@ impl Detector for FastTrack {
         access: &Access,
     ) -> Option<(RaceKind, Option<Prior>)> {
         let now = thread.epoch();
+        let write = access.kind == AccessKind::Write;
         let race = if access.atomic {
             self.atomic(thread, location, access)
-        } else if access.kind == AccessKind::Read {
-            // One branch, not two: which of them it is cannot be guessed.
-            if (location.read == now) | (location.write == now) {
-                self.same_epoch_reads += 1;
-                return None;
-            }
-            self.read(thread, location, access.site)
-        } else {
-            if location.write == now {
-                self.same_epoch_writes += 1;
-                return None;
-            }
+        } else if location.differs(now, write) == 0 {
+            self.same_epoch[usize::from(write)] += 1;
+            None
+        } else if location.lead(thread) >= 0 {
+            self.race_checks += 1;
+            location.renew(now, write, access.site);
+            None
+        } else if write {
             self.write(thread, location, access.site)
+        } else {
+            self.read(thread, location, access.site)
         };
         race.map(|prior| (RaceKind::HappensBefore, Some(prior)))
     }
@@ -210,8 +239,8 @@ impl Detector for FastTrack {
 
     fn stats(&self) -> Stats {
         Stats {
-            same_epoch_reads: self.same_epoch_reads,
-            same_epoch_writes: self.same_epoch_writes,
+            same_epoch_reads: self.same_epoch[0],
+            same_epoch_writes: self.same_epoch[1],
             race_checks: self.race_checks,
             clock_allocs: self.inflations,
             ..Stats::default()

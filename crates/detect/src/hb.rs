@@ -107,6 +107,14 @@ impl HbThread {
         epoch.time() <= self.known.get(epoch.slot())
     }
 
+    /// How much more is known of a thread than its time at `epoch`; negative if that does not happen before what this thread
+    /// does now.
+    #[inline]
+    pub fn lead(&self, epoch: Epoch) -> i64 {
+        // Both are below 2^40.
+        self.known.get(epoch.slot()) as i64 - epoch.time() as i64
+    }
+
     /// The whole clock, for detectors that compare whole clocks.
     pub fn clock(&self) -> VectorClock {
         self.known.clone()

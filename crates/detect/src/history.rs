@@ -112,37 +112,48 @@ const _: () = assert!(size_of::<Last>() == 16);
 ///
 /// Sorted by class and thread, so that equal histories are equal values however they came about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Accesses(ThinVec<Last>);
+pub struct Accesses(
+    /// `None` while there are none: an empty vector would have to be read from memory to be told.
+    Option<ThinVec<Last>>,
+);
+
+const _: () = assert!(size_of::<Accesses>() == 8);
 
 impl Accesses {
     /// Whether there is none.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.is_none()
+    }
+
+    #[inline]
+    fn all(&self) -> &[Last] {
+        self.0.as_deref().unwrap_or_default()
     }
 
     /// The first class in the order of [`Class::index`] that there is an access of, and the last.
     #[inline]
     pub fn classes(&self) -> Option<(Class, Class)> {
-        Some((self.0.first()?.class, self.0.last()?.class))
+        Some((self.all().first()?.class, self.all().last()?.class))
     }
 
     /// The last access of a class by a thread, to be replaced by a later one of the same thread.
     #[inline]
     pub fn find(&mut self, class: Class, slot: Slot) -> Option<&mut Last> {
         let key = key(class, slot);
+        let all = self.0.as_deref_mut()?;
         // Where all threads have been here, plain reads stand in their slots' places: no search, no wrong guess.
-        let place = match self.0.get(slot.index()) {
+        let place = match all.get(slot.index()) {
             Some(last) if last.key() == key => slot.index(),
-            _ => self.0.iter().position(|last| last.key() == key)?,
+            _ => all.iter().position(|last| last.key() == key)?,
         };
-        self.0.get_mut(place)
+        all.get_mut(place)
     }
 
     /// Whether `thread` has made an access of a class in its present time.
     #[inline]
     pub fn has(&self, class: Class, thread: &HbThread) -> bool {
-        self.0
+        self.all()
             .iter()
             .any(|last| last.epoch == thread.epoch() && last.class == class)
     }
@@ -151,7 +162,7 @@ impl Accesses {
     #[inline]
     pub fn unordered(&self, thread: &HbThread, classes: impl Fn(Class) -> bool) -> Option<Prior> {
         let last = self
-            .0
+            .all()
             .iter()
             .find(|last| classes(last.class) && !thread.knows(last.epoch))?;
         Some(last.class.prior(last.epoch, last.site))
@@ -159,7 +170,7 @@ impl Accesses {
 
     /// All accesses of the given classes, ordered or not.
     pub fn of(&self, classes: impl Fn(Class) -> bool) -> impl Iterator<Item = Prior> {
-        self.0
+        self.all()
             .iter()
             .filter(move |last| classes(last.class))
             .map(|last| last.class.prior(last.epoch, last.site))
@@ -168,15 +179,16 @@ impl Accesses {
     /// Remembers an access as the last of its class and thread.
     pub fn put(&mut self, class: Class, epoch: Epoch, site: SiteId) {
         let new = Last { epoch, site, class };
-        match self.0.iter().position(|last| last.key() >= new.key()) {
-            Some(place) if self.0[place].key() == new.key() => self.0[place] = new,
-            Some(place) => self.0.insert(place, new),
-            None => self.0.push(new),
+        let all = self.0.get_or_insert_default();
+        match all.iter().position(|last| last.key() >= new.key()) {
+            Some(place) if all[place].key() == new.key() => all[place] = new,
+            Some(place) => all.insert(place, new),
+            None => all.push(new),
         }
     }
 
     /// Heap bytes.
     pub fn bytes(&self) -> usize {
-        self.0.capacity() * size_of::<Last>()
+        self.0.as_ref().map_or(0, ThinVec::capacity) * size_of::<Last>()
     }
 }

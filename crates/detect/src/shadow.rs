@@ -14,9 +14,6 @@ const PAGE: u64 = 512;
 const GRANULE: u64 = 8;
 const GRANULES: usize = (PAGE / GRANULE) as usize;
 
-/// Set in the refinement of a granule whose cells are not among the page's: no size of access fits it.
-const APART: u8 = 4;
-
 /// States by address.
 #[derive(Debug)]
 pub struct Shadow<L> {
@@ -24,7 +21,7 @@ pub struct Shadow<L> {
     pages: Vec<Page<L>>,
     /// Places in `pages` that are free again.
     free: Vec<u32>,
-    /// Places of pages looked up lately: accesses cluster. No special ones: see [`Shadow::exact`].
+    /// Places of pages looked up lately: accesses cluster. No special ones: see [`Shadow::remember`].
     recent: Box<[u32; RECENT]>,
 }
 
@@ -44,41 +41,18 @@ const NO_PLACE: u32 = u32::MAX;
 #[repr(align(64))]
 struct Page<L> {
     number: u64,
-    /// One cell for the whole page, or `1 << spread` for each granule.
+    /// One cell for the whole page; or the first cells of all granules, then the second cells of all of them, and so on for
+    /// as many as fit. So the cells of words stand side by side even where some granules have several.
     cells: Box<[L]>,
-    spread: u8,
-    /// How far each granule is refined.
-    refined: Refined,
-    /// Cells of the few granules that are refined further than `spread`.
+    /// For each size of a cell (log2), the granules whose cells are of that size and among `cells`.
+    sizes: [u64; 4],
+    /// Cells of the few granules that have more than fit into `cells`.
     parts: ThinVec<(u8, Box<[L]>)>,
 }
 
 const _: () = assert!(size_of::<Page<u64>>() == 64);
 
-/// For each granule log2 of the number of its cells; and [`APART`] if they are in `parts`, or if the page is whole. The
-/// n-th bits of all granules stand together.
-#[derive(Clone, Copy, Debug)]
-struct Refined([u64; 3]);
-
-impl Refined {
-    const WHOLE: Refined = Refined([0, 0, u64::MAX]);
-
-    #[inline(always)]
-    fn get(self, granule: usize) -> u8 {
-        let bit = |bits: u64| (bits >> (granule % GRANULES)) as u8 & 1;
-        let [low, high, apart] = self.0.map(bit);
-        low | high << 1 | apart << 2
-    }
-
-    fn set(&mut self, granule: usize, to: u8) {
-        for (n, bits) in self.0.iter_mut().enumerate() {
-            let bit = u64::from(to >> n & 1);
-            *bits = *bits & !(1 << granule) | bit << granule;
-        }
-    }
-}
-
-/// With more granules than this refined further than the rest, the page is spread so that all of them fit.
+/// With more granules than this refined further than the rest, `cells` is extended so that all of them fit.
 const PARTS: usize = 8;
 
 impl<L> Default for Shadow<L> {
@@ -93,21 +67,31 @@ impl<L> Default for Shadow<L> {
 }
 
 impl<L: Default + Clone + PartialEq> Shadow<L> {
-    /// The state of exactly these bytes, if they are one cell of a page that is there and that `special` is not true of.
+    /// The state of exactly these bytes, if they are one cell of a recent page.
+    #[inline(always)]
+    pub fn exact(&mut self, addr: Addr, size: u32) -> Option<&mut L> {
+        let number = addr.0 / PAGE;
+        let page = self.pages.get_mut(self.recent[recent_place(number)] as usize)?;
+        if page.number != number {
+            return None;
+        }
+        page.exact((addr.0 % PAGE) as usize, size)
+    }
+
+    /// Makes the page of an address a recent one, if it is there and `special` is not true of it. Whether it has not been one
+    /// before and is one now.
     ///
     /// `special` may become true of a page only with a call of [`Shadow::forget`].
-    #[inline(always)]
-    pub fn exact(&mut self, addr: Addr, size: u32, special: impl FnOnce(Addr) -> bool) -> Option<&mut L> {
-        let number = addr.0 / PAGE;
-        let mut place = self.recent[recent_place(number)];
-        if self
-            .pages
-            .get(place as usize)
-            .is_none_or(|page| page.number != number)
-        {
-            place = self.remember(number, special)?;
+    pub fn remember(&mut self, addr: Addr, special: impl FnOnce(Addr) -> bool) -> bool {
+        let page = addr.0 / PAGE;
+        let recent = &mut self.recent[recent_place(page)];
+        match self.index.get(&page) {
+            Some(&place) if *recent != place && !special(Addr(page * PAGE)) => {
+                *recent = place;
+                true
+            }
+            _ => false,
         }
-        self.pages[place as usize].exact((addr.0 % PAGE) as usize, size)
     }
 
     /// Calls `visit(state, address, size)` for each cell of the bytes at `addr`, which wrap at the end of memory.
@@ -134,17 +118,6 @@ impl<L: Default + Clone + PartialEq> Shadow<L> {
                 found.visit(page * PAGE, from, to, &mut |cell, _, _| *cell = L::default());
             }
         }
-    }
-
-    /// The place of a page that is there and not special, from now on among the recent ones.
-    #[inline(never)]
-    fn remember(&mut self, page: u64, special: impl FnOnce(Addr) -> bool) -> Option<u32> {
-        let place = *self.index.get(&page)?;
-        if special(Addr(page * PAGE)) {
-            return None;
-        }
-        self.recent[recent_place(page)] = place;
-        Some(place)
     }
 
     /// Asks anew whether the pages of these bytes are special.
@@ -204,8 +177,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
         Page {
             number,
             cells: Box::new([L::default()]),
-            spread: 0,
-            refined: Refined::WHOLE,
+            sizes: [0; 4],
             parts: ThinVec::new(),
         }
     }
@@ -214,47 +186,57 @@ impl<L: Default + Clone + PartialEq> Page<L> {
         self.cells.len() == 1
     }
 
+    /// log2 of the cells of each granule that fit into `cells`.
+    fn room(&self) -> u8 {
+        (self.cells.len() / GRANULES).max(1).trailing_zeros() as u8
+    }
+
+    fn part(&self, granule: usize) -> Option<usize> {
+        self.parts
+            .iter()
+            .position(|(part, _)| usize::from(*part) == granule)
+    }
+
     /// How far a granule is refined: log2 of its cells.
-    #[inline]
     fn refined(&self, granule: usize) -> u8 {
-        self.refined.get(granule) & !APART
-    }
-
-    /// Notes how far a granule is refined, and whether its cells fit among the page's.
-    fn set_refined(&mut self, granule: usize, to: u8) {
-        let apart = if to > self.spread { APART } else { 0 };
-        self.refined.set(granule, to | apart);
-    }
-
-    /// The cells of a granule, and how far apart those in use are.
-    #[inline]
-    fn granule(&mut self, granule: usize) -> (&mut [L], usize) {
-        let refined = self.refined(granule);
-        if refined > self.spread {
-            let part = self
-                .parts
-                .iter_mut()
-                .find(|(part, _)| usize::from(*part) == granule);
-            return (part.map_or(&mut [], |(_, cells)| cells), 1);
+        let size = self.sizes.iter().position(|sizes| sizes >> granule & 1 == 1);
+        match (size, self.part(granule)) {
+            (Some(size), _) => 3 - size as u8,
+            (None, Some(part)) => self.parts[part].1.len().trailing_zeros() as u8,
+            (None, None) => 0,
         }
-        let cells = self
-            .cells
-            .get_mut(granule << self.spread..(granule + 1) << self.spread);
-        (cells.unwrap_or_default(), 1 << (self.spread - refined))
+    }
+
+    /// Notes how far a granule is refined whose cells are among the page's; or, with `None`, that they are not.
+    fn set_refined(&mut self, granule: usize, to: Option<u8>) {
+        for sizes in &mut self.sizes {
+            *sizes &= !(1 << granule);
+        }
+        if let Some(to) = to {
+            self.sizes[usize::from(3 - to)] |= 1 << granule;
+        }
+    }
+
+    /// The cells of a granule, each `step` behind the one before; there may be others behind the last.
+    fn granule(&mut self, granule: usize) -> (&mut [L], usize) {
+        match self.part(granule) {
+            Some(part) => (&mut self.parts[part].1, 1),
+            None => (self.cells.get_mut(granule..).unwrap_or_default(), GRANULES),
+        }
     }
 
     /// The one cell that is exactly the bytes `offset..offset + size`, if there is one.
     #[inline(always)]
     fn exact(&mut self, offset: usize, size: u32) -> Option<&mut L> {
-        let refined = self.refined.get(offset / GRANULE as usize);
-        // One branch, not two: how large a cell is cannot be guessed.
-        let differs = u64::from(size).wrapping_shl(refined.into()) ^ GRANULE;
-        let unaligned = offset as u64 & u64::from(size.wrapping_sub(1));
-        if differs | unaligned != 0 {
+        let log2 = size.trailing_zeros() as usize;
+        let granule = offset / GRANULE as usize;
+        let aligned = (offset as u32 | size) & size.wrapping_sub(1) == 0;
+        let is_cell = self.sizes.get(log2)? >> (granule % GRANULES) & 1 == 1;
+        if !aligned || !is_cell {
             return None;
         }
-        self.cells
-            .get_mut(offset.wrapping_shl(self.spread.into()) / GRANULE as usize)
+        let part = (offset % GRANULE as usize) >> log2;
+        self.cells.get_mut(granule + part * GRANULES)
     }
 
     /// Calls `visit` for each cell of the bytes `from..to`, which it refines first if they are parts of cells.
@@ -271,7 +253,7 @@ impl<L: Default + Clone + PartialEq> Page<L> {
             }
             let state = self.cells[0].clone();
             self.cells = vec![state; GRANULES].into();
-            self.refined = Refined([0; 3]);
+            self.sizes = [0, 0, 0, u64::MAX];
         }
         for granule in from / GRANULE as usize..to.div_ceil(GRANULE as usize) {
             let start = granule * GRANULE as usize;
@@ -298,10 +280,11 @@ impl<L: Default + Clone + PartialEq> Page<L> {
 
     /// Makes neighbouring cells of a granule one again as far as they are equal.
     fn unite(&mut self, granule: usize) {
-        let (from, spread) = (self.refined(granule), self.spread);
+        let from = self.refined(granule);
         let (cells, step) = self.granule(granule);
+        let cells = || cells.iter().step_by(step).take(1 << from);
         let equal = |width: usize| {
-            let mut halves = cells.iter().step_by(step * width / 2);
+            let mut halves = cells().step_by(width / 2);
             while let (Some(left), Some(right)) = (halves.next(), halves.next()) {
                 if left != right {
                     return false;
@@ -314,26 +297,9 @@ impl<L: Default + Clone + PartialEq> Page<L> {
             .take_while(|to| equal(1 << (from - to)))
             .last()
             .unwrap_or(from);
-        if to == from {
-            return;
-        }
-        let states: Vec<L> = cells
-            .iter_mut()
-            .step_by(step << (from - to))
-            .map(std::mem::take)
-            .collect();
-        cells.fill(L::default());
-        if from > spread {
-            self.parts.retain(|(part, _)| usize::from(*part) != granule);
-        }
-        self.set_refined(granule, to);
-        if to > spread {
-            self.parts.push((granule as u8, states.into()));
-            return;
-        }
-        let (cells, step) = self.granule(granule);
-        for (cell, state) in cells.iter_mut().step_by(step).zip(states) {
-            *cell = state;
+        if to < from {
+            let states = cells().step_by(1 << (from - to)).cloned().collect();
+            self.set_cells(granule, states);
         }
     }
 
@@ -342,55 +308,67 @@ impl<L: Default + Clone + PartialEq> Page<L> {
         if to <= from {
             return;
         }
-        if to > self.spread && from <= self.spread && self.parts.len() == PARTS {
-            self.spread_to(to);
-        }
-        let (spread, (cells, step)) = (self.spread, self.granule(granule));
-        // Each cell in use is copied to where its parts start.
+        // Each cell is copied to where its parts start.
         let times = 1 << (to - from);
         let parts = |state: &L| std::iter::repeat_n(state.clone(), times);
-        let states: Vec<L> = cells.iter().step_by(step).flat_map(parts).collect();
-        if to > spread {
-            cells.fill(L::default());
-            self.parts.retain(|(part, _)| usize::from(*part) != granule);
-            self.parts.push((granule as u8, states.into()));
-        } else {
-            for (cell, state) in cells.iter_mut().step_by(1 << (spread - to)).zip(states) {
-                *cell = state;
-            }
+        let (cells, step) = self.granule(granule);
+        let states = cells
+            .iter()
+            .step_by(step)
+            .take(1 << from)
+            .flat_map(parts)
+            .collect();
+        if to > self.room() && self.part(granule).is_none() && self.parts.len() == PARTS {
+            self.make_room(to);
         }
-        self.set_refined(granule, to);
+        self.set_cells(granule, states);
     }
 
-    /// Makes room for more cells in every granule.
-    fn spread_to(&mut self, to: u8) {
-        let old = self.spread;
-        self.refined.0[2] = 0;
-        self.spread = (0..GRANULES)
-            .map(|granule| self.refined(granule))
-            .fold(to, u8::max);
-        let mut cells = vec![L::default(); GRANULES << self.spread];
-        for (i, cell) in std::mem::take(&mut self.cells).into_iter().enumerate() {
-            cells[i << (self.spread - old)] = cell;
+    /// Gives a granule other cells than it has: a power of two of them.
+    fn set_cells(&mut self, granule: usize, states: Vec<L>) {
+        let to = states.len().trailing_zeros() as u8;
+        let (cells, step) = self.granule(granule);
+        // What is no longer used must not keep anything.
+        cells
+            .iter_mut()
+            .step_by(step)
+            .for_each(|cell| *cell = L::default());
+        self.parts.retain(|(part, _)| usize::from(*part) != granule);
+        if to > self.room() {
+            self.set_refined(granule, None);
+            self.parts.push((granule as u8, states.into()));
+            return;
         }
-        for (granule, part) in std::mem::take(&mut self.parts) {
-            let granule = usize::from(granule);
-            let step = 1 << (self.spread - self.refined(granule));
-            let first = granule << self.spread;
-            for (cell, state) in cells[first..].iter_mut().step_by(step).zip(part) {
-                *cell = state;
-            }
+        self.set_refined(granule, Some(to));
+        let (cells, step) = self.granule(granule);
+        for (cell, state) in cells.iter_mut().step_by(step).zip(states) {
+            *cell = state;
         }
+    }
+
+    /// Makes room for `1 << to` cells of every granule, and for all that are apart.
+    fn make_room(&mut self, to: u8) {
+        let parts = std::mem::take(&mut self.parts);
+        let most = parts
+            .iter()
+            .map(|(_, cells)| cells.len())
+            .fold(1 << to, usize::max);
+        let mut cells = std::mem::take(&mut self.cells).into_vec();
+        cells.resize_with(GRANULES * most, L::default);
         self.cells = cells.into();
+        for (granule, cells) in parts {
+            self.set_cells(granule.into(), cells.into_vec());
+        }
     }
 
     fn states(&self) -> impl Iterator<Item = &L> {
         let granules = if self.is_whole() { 0 } else { GRANULES };
         let dense = (0..granules).flat_map(move |granule| {
-            let refined = self.refined(granule);
-            let count = if refined > self.spread { 0 } else { 1 << refined };
-            let step = 1usize << self.spread.saturating_sub(refined);
-            (0..count).map(move |i| &self.cells[(granule << self.spread) + i * step])
+            let count = match self.part(granule) {
+                Some(_) => 0,
+                None => 1 << self.refined(granule),
+            };
+            self.cells[granule..].iter().step_by(GRANULES).take(count)
         });
         let parts = self.parts.iter().flat_map(|(_, cells)| cells.iter());
         self.cells
@@ -462,7 +440,8 @@ mod tests {
                     }
                     *state = i + 1;
                 };
-                match shadow.exact(Addr(addr), size, |_| false) {
+                shadow.remember(Addr(addr), |_| false);
+                match shadow.exact(Addr(addr), size) {
                     Some(state) => check(state, Addr(addr), size),
                     None => shadow.access(Addr(addr), size, check),
                 }
@@ -476,13 +455,17 @@ mod tests {
     #[test]
     fn only_whole_cells_of_pages_that_are_there_are_exact() {
         let mut shadow: Shadow<u8> = Shadow::default();
-        let mut is_exact = |addr, size| shadow.exact(Addr(addr), size, |_| false).is_some();
+        assert!(!shadow.remember(Addr(8), |_| false), "no page");
+        let mut is_exact = |addr, size| shadow.exact(Addr(addr), size).is_some();
         assert!(!is_exact(8, 8), "no page");
         shadow.access(Addr(0), 512, |_, _, _| {});
-        let mut is_exact = |addr, size| shadow.exact(Addr(addr), size, |_| false).is_some();
+        assert!(shadow.exact(Addr(8), 8).is_none(), "not recent");
+        assert!(shadow.remember(Addr(8), |_| false));
+        assert!(!shadow.remember(Addr(16), |_| false), "recent already");
+        let mut is_exact = |addr, size| shadow.exact(Addr(addr), size).is_some();
         assert!(!is_exact(8, 8), "the page is one cell");
         shadow.access(Addr(16), 4, |_, _, _| {});
-        let mut is_exact = |addr, size| shadow.exact(Addr(addr), size, |_| false).is_some();
+        let mut is_exact = |addr, size| shadow.exact(Addr(addr), size).is_some();
         assert!(is_exact(8, 8) && !is_exact(8, 4) && !is_exact(12, 8) && !is_exact(8, 0) && !is_exact(8, 16));
         assert!(
             !is_exact(16, 4) && !is_exact(16, 8),
@@ -491,7 +474,7 @@ mod tests {
         for granule in 10..20 {
             shadow.access(Addr(8 * granule), 4, |_, _, _| {});
         }
-        let mut is_exact = |addr, size| shadow.exact(Addr(addr), size, |_| false).is_some();
+        let mut is_exact = |addr, size| shadow.exact(Addr(addr), size).is_some();
         assert!(is_exact(16, 4) && is_exact(20, 4) && !is_exact(18, 4) && !is_exact(16, 8) && is_exact(8, 8));
     }
 
@@ -500,10 +483,12 @@ mod tests {
         for size in [1, u32::MAX] {
             let mut shadow: Shadow<u8> = Shadow::default();
             shadow.access(Addr(0), 8, |_, _, _| {});
-            assert!(shadow.exact(Addr(0), 8, |_| false).is_some());
+            assert!(shadow.remember(Addr(0), |_| false));
+            assert!(shadow.exact(Addr(0), 8).is_some());
             shadow.forget(Addr(511), size);
             for _ in 0..2 {
-                assert!(shadow.exact(Addr(0), 8, |page| page == Addr(0)).is_none());
+                assert!(!shadow.remember(Addr(0), |page| page == Addr(0)));
+                assert!(shadow.exact(Addr(0), 8).is_none());
             }
         }
     }

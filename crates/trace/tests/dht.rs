@@ -320,7 +320,7 @@ fn errors_say_what_is_wrong_and_where() {
     later[8] = 9;
     check(
         &later,
-        "byte 8: this trace has version 9 of the format; this deadheat reads version 1",
+        "byte 8: this trace has version 9 of the format; this deadheat reads version 2",
     );
 }
 

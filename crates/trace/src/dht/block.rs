@@ -44,6 +44,12 @@ impl Kind {
         .find(|&kind| kind as u8 == byte)
     }
 
+    /// Payloads of `raw` bytes are packed if they have fewer than this many bytes then. Unpacking events takes time whenever
+    /// a trace is read, and what differs from event to event does not get much shorter: a third is the least for them.
+    fn worth(self, raw: usize) -> usize {
+        if self == Kind::Events { raw / 3 * 2 } else { raw }
+    }
+
     fn max_raw(self) -> u32 {
         if self == Kind::Index { MAX_INDEX } else { MAX_RAW }
     }
@@ -202,16 +208,12 @@ impl Packer {
         self.packed.clear();
         self.packed.reserve(zstd::zstd_safe::compress_bound(raw.len()));
         self.zstd.compress_to_buffer(raw, &mut self.packed)?;
-        let payload = if self.packed.len() < raw.len() {
-            self.packed.as_slice()
+        let (codec, payload) = if self.packed.len() < header.kind.worth(raw.len()) {
+            (ZSTD, self.packed.as_slice())
         } else {
-            raw
+            (STORED, raw)
         };
-        header.codec = if self.packed.len() < raw.len() {
-            ZSTD
-        } else {
-            STORED
-        };
+        header.codec = codec;
         // Packed or not, the payload is no longer than `raw`, whose length fits.
         header.stored = payload.len() as u32;
         header.crc = header.checksum(payload);

@@ -67,11 +67,11 @@ impl Decoder {
             return Err("a block with too many threads");
         }
         self.lanes.fill(Lane {
-            unlisted: 1,
+            unlisted: true,
             ..Lane::default()
         });
         for lane in &mut self.lanes[..lanes as usize] {
-            lane.unlisted = 0;
+            lane.unlisted = false;
             lane.thread = get32(&self.raw, &mut self.at).ok_or("a thread number that is cut off")?;
         }
         self.successors.reset();
@@ -115,19 +115,10 @@ impl Decoder {
         let successors = &mut self.successors;
         let mut at = self.at;
         let mut lane_index = self.lane;
-        let mut unlisted = 0;
         let mut next = self.next;
         let mut done = 0;
         while done < count {
-            let short = short_accesses(
-                raw,
-                &mut at,
-                &mut lane_index,
-                lanes,
-                successors,
-                &mut unlisted,
-                &mut out[done..],
-            )?;
+            let short = short_accesses(raw, &mut at, &mut lane_index, lanes, successors, &mut out[done..])?;
             if let Some(numbers) = numbers.as_deref_mut() {
                 numbers.extend((0..short as u64).map(|n| next.wrapping_add(n)));
             }
@@ -137,28 +128,20 @@ impl Decoder {
                 break;
             };
             at += 1;
-            if tag == OTHERS + 2 * opcode::SKIP {
+            if tag == OTHERS + opcode::SKIP {
                 let skip = get(raw, &mut at).ok_or("a skip that is cut off")?;
                 next = next
                     .checked_add(skip)
                     .ok_or("an event number that is too large")?;
                 continue;
             }
-            if tag & 1 == 1 {
-                lane_index = *raw.get(at).ok_or("a thread that is cut off")?;
-                at += 1;
-            }
             let lane = &mut lanes[usize::from(lane_index)];
-            unlisted |= lane.unlisted;
-            other((tag - OTHERS) / 2, raw, &mut at, lane, successors, slot)?;
+            other(tag - OTHERS, raw, &mut at, lane, successors, slot)?;
             if let Some(numbers) = numbers.as_deref_mut() {
                 numbers.push(next);
             }
             next = next.wrapping_add(1);
             done += 1;
-        }
-        if unlisted != 0 {
-            return Err("a thread that the block does not list");
         }
         self.left -= count as u32;
         (self.at, self.lane, self.next) = (at, lane_index, next);
@@ -169,7 +152,8 @@ impl Decoder {
     }
 }
 
-/// Decodes short accesses up to the first event that is none, and returns how many there are.
+/// Decodes short accesses, and changes of thread between them, up to the first event that is none, and returns how many
+/// there are.
 ///
 /// Most of a trace is decoded here. Everything else is kept out of the loop, so that all it needs stays in registers;
 /// and nothing in an event can be guessed from the ones before it, so nothing about it is a branch.
@@ -177,42 +161,58 @@ impl Decoder {
 fn short_accesses(
     raw: &[u8],
     start: &mut usize,
-    first_lane: &mut u8,
+    current: &mut u8,
     lanes: &mut [Lane; MAX_LANES],
     successors: &mut Successors,
-    all_unlisted: &mut u32,
     out: &mut [Event],
 ) -> Result<usize, Malformed> {
     // Nothing may take the address of these, or they would not stay in registers.
-    let (mut at, mut lane_index, mut unlisted) = (*start, *first_lane, 0);
+    let (mut at, mut lane_index) = (*start, *current);
+    let Lane {
+        mut addr,
+        mut second,
+        mut site,
+        mut thread,
+        ..
+    } = lanes[usize::from(lane_index)];
     let mut count = 0;
-    for slot in out {
+    while count < out.len() {
         let window: &[u8; WINDOW] = raw
             .get(at..)
             .and_then(<[u8]>::first_chunk)
             .ok_or("a block that ends early")?;
         let tag = window[0];
         if tag >= OTHERS {
-            break;
+            if tag != OTHERS + opcode::SWITCH {
+                break;
+            }
+            let old = &mut lanes[usize::from(lane_index)];
+            (old.addr, old.second, old.site) = (addr, second, site);
+            lane_index = window[1];
+            let new = &lanes[usize::from(lane_index)];
+            if new.unlisted {
+                return Err("a thread that the block does not list");
+            }
+            (addr, second, site, thread) = (new.addr, new.second, new.site, new.thread);
+            at += 2;
+            continue;
         }
         let shape = &SHAPES[usize::from(tag)];
-        let behind = u64_in(window);
-        lane_index = select_unpredictable(shape.switches, behind as u8, lane_index);
-        let lane = &mut lanes[usize::from(lane_index)];
-        unlisted |= lane.unlisted;
-        let delta = (behind << (shape.addr_left & 63)) as i64 >> (shape.addr_right & 63);
-        let addr = lane.addr.wrapping_add(delta as u64);
+        let delta = (u64_in(window) << (shape.addr_left & 63)) as i64 >> (shape.addr_right & 63);
+        let base = select_unpredictable(shape.second, second, addr);
+        second = select_unpredictable(shape.pushes, addr, second);
+        addr = base.wrapping_add(delta as u64);
         let shift = shape.site_shift & 31;
         let site_delta = (u32_in(window, shape.site_at) << shift) as i32 >> shift;
-        let explicit = lane.site.wrapping_add(site_delta as u32);
-        let predicted = successors.get(lane.site);
-        let site = select_unpredictable(shape.predicted, predicted, explicit);
-        successors.set(lane.site, site);
-        lane.site = site;
-        lane.addr = addr;
+        let explicit = site.wrapping_add(site_delta as u32);
+        let predicted = successors.get(site);
+        let next = select_unpredictable(shape.site_shift == 0, predicted, explicit);
+        successors.set(site, next);
+        site = next;
         at += usize::from(shape.len);
         let (addr, size) = (Addr(addr), u32::from(shape.size));
-        slot.thread = ThreadId(lane.thread);
+        let slot = &mut out[count];
+        slot.thread = ThreadId(thread);
         slot.site = SiteId(site);
         slot.op = if tag & 1 == 1 {
             Op::Write {
@@ -229,21 +229,20 @@ fn short_accesses(
         };
         count += 1;
     }
-    (*start, *first_lane) = (at, lane_index);
-    *all_unlisted |= unlisted;
+    let lane = &mut lanes[usize::from(lane_index)];
+    (lane.addr, lane.second, lane.site) = (addr, second, site);
+    (*start, *current) = (at, lane_index);
     Ok(count)
 }
 
 #[inline(always)]
 fn u64_in(window: &[u8; WINDOW]) -> u64 {
-    window[1..]
-        .first_chunk()
-        .map_or(0, |bytes| u64::from_le_bytes(*bytes))
+    window.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes))
 }
 
 #[inline(always)]
 fn u32_in(window: &[u8; WINDOW], at: u8) -> u32 {
-    let at = usize::from(at & 15);
+    let at = usize::from(at & 7);
     u32::from_le_bytes([window[at], window[at + 1], window[at + 2], window[at + 3]])
 }
 

@@ -1,7 +1,7 @@
 //! Events to the raw bytes of a block.
 
 use super::codec::{
-    ADDR_BYTES, ATOMIC_OPS, Lane, MAX_LANES, ORDERS, OTHERS, SITE_BYTES, Successors, opcode, short_tag,
+    ADDRESSES, ATOMIC_OPS, Lane, MAX_LANES, ORDERS, OTHERS, SITE_BYTES, Successors, opcode, pushes, short_tag,
 };
 use super::varint::{put, zigzag};
 use deadheat_event::{AtomicOp, Event, Indices, Mode, Op, Order, SiteId, ThreadId};
@@ -91,13 +91,15 @@ impl Encoder {
         if self.count == 0 {
             self.first = number;
         } else if number > self.last + 1 {
-            self.body.push(OTHERS + 2 * opcode::SKIP);
+            self.body.push(OTHERS + opcode::SKIP);
             put(&mut self.body, number - self.last - 1);
         }
         self.last = number;
         self.count += 1;
 
-        let switches = self.select(event.thread);
+        if self.select(event.thread) {
+            self.body.extend_from_slice(&[OTHERS + opcode::SWITCH, self.lane]);
+        }
         let lane = &mut self.lanes[usize::from(self.lane)];
         let (old_site, site) = (lane.site, event.site.0);
         lane.site = site;
@@ -110,18 +112,18 @@ impl Encoder {
                 size,
                 value: None,
             } if is_short(size) => {
-                self.access(switches, addr.0, size, false, old_site, event.site, predicted);
+                self.access(addr.0, size, false, old_site, event.site, predicted);
             }
             Op::Write {
                 addr,
                 size,
                 value: None,
             } if is_short(size) => {
-                self.access(switches, addr.0, size, true, old_site, event.site, predicted);
+                self.access(addr.0, size, true, old_site, event.site, predicted);
             }
             op => {
                 let code = if predicted { 0 } else { site_code(old_site, site) };
-                self.other(switches, op, code);
+                self.other(op, code);
             }
         }
     }
@@ -148,27 +150,19 @@ impl Encoder {
         switches
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn access(
-        &mut self,
-        switches: bool,
-        addr: u64,
-        size: u32,
-        write: bool,
-        old_site: u32,
-        site: SiteId,
-        predicted: bool,
-    ) {
+    fn access(&mut self, addr: u64, size: u32, write: bool, old_site: u32, site: SiteId, predicted: bool) {
         let lane = &mut self.lanes[usize::from(self.lane)];
-        let delta = addr.wrapping_sub(lane.addr) as i64;
+        let from = [lane.addr, lane.second].map(|last| addr.wrapping_sub(last) as i64);
         let site_delta = i64::from(site.0) - i64::from(old_site);
-        let addr_class = ADDR_BYTES.iter().position(|&bytes| fits(delta, bytes));
+        let address = ADDRESSES
+            .iter()
+            .position(|&(second, bytes)| fits(from[usize::from(second)], bytes));
         let site_class = if predicted {
             Some(0)
         } else {
             (1..3).find(|&n| fits(site_delta, SITE_BYTES[n]))
         };
-        let (Some(addr_class), Some(site_class)) = (addr_class, site_class) else {
+        let (Some(address), Some(site_class)) = (address, site_class) else {
             let code = if predicted { 0 } else { site_code(old_site, site.0) };
             let addr = deadheat_event::Addr(addr);
             let op = match write {
@@ -183,27 +177,24 @@ impl Encoder {
                     value: None,
                 },
             };
-            return self.other(switches, op, code);
+            return self.other(op, code);
         };
+        if pushes(address) {
+            lane.second = lane.addr;
+        }
         lane.addr = addr;
         let size_log2 = size.trailing_zeros() as u8;
-        self.body.push(short_tag(
-            addr_class as u8,
-            site_class as u8,
-            switches,
-            size_log2,
-            write,
-        ));
-        if switches {
-            self.body.push(self.lane);
-        }
+        let tag = short_tag(address as u8, site_class as u8, size_log2, write);
+        let (second, bytes) = ADDRESSES[address];
+        let delta = from[usize::from(second)];
+        self.body.push(tag);
         self.body
-            .extend_from_slice(&delta.to_le_bytes()[..usize::from(ADDR_BYTES[addr_class])]);
+            .extend_from_slice(&delta.to_le_bytes()[..usize::from(bytes)]);
         self.body
             .extend_from_slice(&site_delta.to_le_bytes()[..usize::from(SITE_BYTES[site_class])]);
     }
 
-    fn other(&mut self, switches: bool, op: Op, site: u64) {
+    fn other(&mut self, op: Op, site: u64) {
         let code = match op {
             Op::Read { .. } | Op::Write { .. } => opcode::ACCESS,
             Op::ArrayRead { indices, .. } if indices.is_one() => opcode::ARRAY_READ,
@@ -234,10 +225,7 @@ impl Encoder {
             Op::CallBegin { .. } => opcode::CALL_BEGIN,
             Op::CallEnd => opcode::CALL_END,
         };
-        self.body.push(OTHERS + 2 * code + u8::from(switches));
-        if switches {
-            self.body.push(self.lane);
-        }
+        self.body.push(OTHERS + code);
         let body = &mut self.body;
         put(body, site);
         let lane = &mut self.lanes[usize::from(self.lane)];
@@ -299,6 +287,9 @@ fn is_short(size: u32) -> bool {
 
 /// Whether a signed number fits so many bytes.
 fn fits(value: i64, bytes: u8) -> bool {
+    if bytes == 0 {
+        return value == 0;
+    }
     let shift = 64 - 8 * u32::from(bytes);
     value << shift >> shift == value
 }

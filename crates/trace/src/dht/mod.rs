@@ -1,9 +1,9 @@
 //! `.dht`: deadheat's binary trace format.
 //!
 //! A file header, then blocks, then an index and a footer. Each block stands alone: a checksummed header that says what
-//! is in it, and a payload, usually compressed with zstd. Event blocks are written by many threads at once, each into
-//! its own buffer; every event has a number in the order of the whole run, and the reader merges blocks whose numbers
-//! overlap. A file without its end (the program crashed) is read by walking over the headers.
+//! is in it, and a payload, compressed with zstd where that makes it much shorter. Event blocks are written by many threads
+//! at once, each into its own buffer; every event has a number in the order of the whole run, and the reader merges blocks
+//! whose numbers overlap. A file without its end (the program crashed) is read by walking over the headers.
 //!
 //! Made for decoding speed: one byte tells the shape of a memory access completely, so that the decoder takes no
 //! unpredictable branch for it, and the bounds are checked once for each event (see `codec.rs`). The bytes are described
@@ -26,7 +26,7 @@ pub use write::{Numbering, ThreadWriter, Writer, WriterSink};
 pub const MAGIC: [u8; 8] = *b"\x89DHT\r\n\x1a\n";
 
 /// The version that is written. Readers refuse later ones.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Bytes of the file header: magic, version, flags.
 const FILE_HEADER: usize = 16;

@@ -11,7 +11,7 @@ use deadheat_event::{Event, Tables};
 use std::io::{Read, Seek, SeekFrom};
 
 /// Events in one block given to the caller: small enough to stay in the cache while they are worked on.
-const CHUNK: usize = 8192;
+const CHUNK: usize = 512;
 
 /// Where a block is and what it holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

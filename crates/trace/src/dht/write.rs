@@ -11,8 +11,7 @@ use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// zstd level. Delta-coded bytes leave it little to find, and unpacking takes time whenever a trace is read: level 1 makes
-/// two fifths less of the mixed trace of `docs/benchmarks.md`, and takes 2.4 times the instructions to unpack.
+/// zstd level. Delta-coded bytes leave it little to find, and unpacking takes time whenever a trace is read.
 const LEVEL: i32 = -7;
 
 /// Raw bytes at which the block of a [`ThreadWriter`] is full. All threads have one in memory, in writer and reader.
