@@ -188,13 +188,13 @@ mod tests {
         };
         let (one, two) = (module(1), module(2));
         assert_eq!(split(&one), Some(vec![&one[..]]));
-        let both = [&one[..], &two].concat();
-        assert_eq!(split(&both), Some(vec![&one[..], &two]));
+        let both = [&one[..], &two[..]].concat();
+        assert_eq!(split(&both), Some(vec![&one[..], &two[..]]));
         for damaged in [
             &both[..both.len() - 1],
             &both[..both.len() - 4],
             &both[4..],
-            b"BC\xc0\xde\x00\x00\x00\x00",
+            &b"BC\xc0\xde\x00\x00\x00\x00"[..],
         ] {
             assert_eq!(split(damaged), None);
         }
