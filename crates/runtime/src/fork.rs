@@ -5,10 +5,14 @@
 //! else. The child has one thread: a serial phase, whose past is forgotten.
 
 use crate::thread::{self, Thread};
-use crate::{alloc, channel, code, exit, locks, memory, owners, places, races, registry, shadow, side, sync};
+use crate::{
+    alloc, channel, code, exit, limits, locks, memory, owners, places, races, registry, shadow, side, sync,
+};
 
 /// Before the real `fork`.
 pub fn before() {
+    races::hold_stack();
+    channel::forks();
     exit::hold();
     sync::hold_all();
     channel::hold();
@@ -22,10 +26,12 @@ pub fn before() {
     side::hold();
     code::hold();
     alloc::hold();
+    limits::hold();
 }
 
 /// After it, in the parent (also if it failed).
 pub fn parent() {
+    limits::let_go();
     alloc::let_go();
     code::let_go();
     side::let_go();
@@ -38,6 +44,7 @@ pub fn parent() {
     channel::let_go();
     sync::let_go_all();
     exit::let_go();
+    races::let_go_stack();
 }
 
 /// After it, in the child.

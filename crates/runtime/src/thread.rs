@@ -14,7 +14,7 @@ use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
 use crate::stacks::{self, Entry};
 use crate::tls::{self, Tls};
 use crate::{code, shadow, side};
-use deadheat_abi::shadow::{SLOT_SHIFT, TIME_SHIFT};
+use deadheat_abi::shadow::{EPOCH, SIDE, SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
 use deadheat_detect::hb::{self, HbThread};
 use std::ffi::c_void;
@@ -43,6 +43,10 @@ pub struct Thread {
     pub serial: bool,
     /// Whether it has no place in the shadow: its accesses are neither checked nor recorded.
     pub blind: bool,
+    /// Whether shadow words have no room for its slot: what it does goes to side states.
+    pub far: bool,
+    /// The epoch of its last access on record, as in a shadow word.
+    pub last: u64,
     /// Whether it has ever issued a release fence.
     pub fenced: bool,
     /// Between the two halves of how many atomic operations it is (more than one only in signal handlers).
@@ -88,6 +92,11 @@ pub struct Chained {
     /// The bytes it read.
     pub bytes: u8,
 }
+
+/// The epoch of a thread whose slot has no room in a shadow word: like no word, because no side state has such an index. The low
+/// bits tell its epochs apart.
+const FAR: u64 = (SIDE as u64) << SLOT_SHIFT | 0x3f << TIME_SHIFT;
+const LOW: u64 = (1 << TIME_SHIFT) - 1;
 
 /// Where the locks stand in a cached place.
 const LOCKS_SHIFT: u32 = 48;
@@ -225,6 +234,8 @@ impl Thread {
             locks: 0,
             serial: false,
             blind: !seen,
+            far: false,
+            last: 0,
             fenced: false,
             atomics: 0,
             detector: FastTrack::default(),
@@ -254,6 +265,11 @@ impl Thread {
         unsafe { (*self.tls).context }
     }
 
+    /// Whether no access of its present epoch was ever on record.
+    pub fn is_clean(&self) -> bool {
+        (self.last ^ self.epoch) & if self.far { !0 } else { EPOCH } != 0
+    }
+
     /// Whether its accesses are checked now.
     #[inline]
     pub fn checks(&self) -> bool {
@@ -261,12 +277,20 @@ impl Thread {
     }
 
     fn pack(&self) -> u64 {
+        if self.far {
+            return FAR | self.hb.time() & LOW;
+        }
         u64::from(self.hb.slot().0) << SLOT_SHIFT | self.hb.time().min(LAST_TIME) << TIME_SHIFT
     }
 
     /// To be called after the clock may have changed: what depends on it follows.
     #[inline]
     pub fn refresh(&mut self) {
+        self.far = self.hb.slot().0 >= registry::SLOTS;
+        if self.far {
+            // Then the short cut finds no place.
+            self.locks = UNKNOWN_LOCKS;
+        }
         self.epoch = self.pack();
         let times = self.hb.times();
         (self.times, self.times_len) = (times.as_ptr(), times.len());
@@ -306,7 +330,11 @@ impl Thread {
             // SAFETY: the thread's own variable; `end` says when it goes.
             self.owner = unsafe {
                 let inside = &raw const (*self.tls).inside;
-                Owner::new(self.hb.slot().0, inside.cast())
+                if self.hb.slot().0 < registry::SLOTS {
+                    Owner::new(self.hb.slot().0, inside.cast())
+                } else {
+                    Owner::of_nothing(inside.cast())
+                }
             };
         }
     }
@@ -315,7 +343,9 @@ impl Thread {
     #[inline]
     pub fn place(&mut self, context: u64, pc: usize, free: bool) -> Place {
         let locks = self.held.set();
-        self.locks = u64::from(locks.0) << LOCKS_SHIFT;
+        if !self.far {
+            self.locks = u64::from(locks.0) << LOCKS_SHIFT;
+        }
         self.places.find(At {
             context,
             pc,
@@ -603,7 +633,7 @@ pub fn fork_failed(child: Child) {
     let mut registry = registry::lock();
     registry.entries[child.0.id as usize].state = State::Gone;
     registry.outstanding -= 1;
-    registry.leave(child.0.hb.slot(), child.0.hb.time());
+    registry.leave(child.0.hb.slot(), child.0.hb.time(), false);
 }
 
 /// The first thing that the new thread does.
@@ -643,9 +673,10 @@ pub fn end() {
     };
     side::give_all(&mut thread);
     thread.owner.gone();
+    let clean = thread.is_clean();
     let Thread { id, hb, .. } = *thread;
     let mut registry = registry::lock();
-    registry.leave(hb.slot(), hb.time());
+    registry.leave(hb.slot(), hb.time(), clean);
     let entry = &mut registry.entries[id as usize];
     entry.name = name_of_this_thread();
     let stack = entry.stack;

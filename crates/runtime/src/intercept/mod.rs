@@ -12,7 +12,7 @@
 //! | `memory_functions`, `strings`, `wide`, `delete`, `libatomic` | called by instrumented code only: their accesses are checked |
 //! | `global` | functions as the process has them, which may be the program's own |
 //! | `exit`, `at_exit`, `signals`, `fork` | ends and copies of the process |
-//! | `confine` | `seccomp` |
+//! | `confine`, `limits` | `seccomp`, limits of memory |
 //! | `late` | signals that come while the runtime is at work |
 //!
 //! What an interceptor may order is what the standard orders, no more: an edge too many hides races.
@@ -39,6 +39,7 @@ mod global;
 mod guard;
 mod late;
 mod libatomic;
+mod limits;
 mod map;
 mod memory_functions;
 mod mutex;
