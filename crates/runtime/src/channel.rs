@@ -439,8 +439,8 @@ pub enum Ended {
     Lost(u64),
 }
 
-/// Sends the last lines and waits until the reporter has printed everything. With `always`, also where nothing was told.
-pub fn close_with(always: bool, make: impl FnOnce(&mut Lines)) -> Ended {
+/// Sends the last lines and waits until the reporter has printed everything, `races` of them. With `always`, also where nothing was told.
+pub fn close_with(always: bool, races: u64, make: impl FnOnce(&mut Lines)) -> Ended {
     let mut channel = CHANNEL.lock();
     if always {
         channel.open();
@@ -464,5 +464,9 @@ pub fn close_with(always: bool, make: impl FnOnce(&mut Lines)) -> Ended {
     // SAFETY: the runtime's own socket.
     unsafe { libc::syscall(libc::SYS_shutdown, channel.fd, libc::SHUT_WR) };
     channel.answers(true, u64::MAX);
+    if channel.answered < races {
+        // It was killed before it came to them.
+        return Ended::Lost(channel.answered - channel.counted);
+    }
     Ended::Printed(channel.counted > 0)
 }

@@ -68,7 +68,7 @@ fn decide(status: i32, end: impl FnOnce(&mut Lines)) -> i32 {
     let options = channel::options();
     let found = races::count();
     let always = options.report_fd.is_some() || options.stats;
-    let ended = channel::close_with(always, |lines| {
+    let ended = channel::close_with(always, found, |lines| {
         races::tell_counts(lines);
         if options.stats {
             lines.line(format_args!("stat\tplaces\t{}", places::count()));

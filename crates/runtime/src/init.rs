@@ -64,7 +64,11 @@ extern "C" fn start(count: i32, arguments: *const *const c_char) {
         limits::init();
         layout::stack_is_endless_again();
         let maps = std::fs::read_to_string("/proc/thread-self/maps").unwrap_or_default();
-        let mapped = layout::apart(&layout::mappings(&maps))
+        let mappings = layout::mappings(&maps);
+        if layout::apart(&mappings).is_ok() && !layout::roomy(&mappings) {
+            layout::again_without_randomness();
+        }
+        let mapped = layout::apart(&mappings)
             .map_err(str::to_owned)
             .and_then(|()| reserve().map_err(layout::why_not));
         if let Err(why) = mapped {

@@ -2,7 +2,7 @@
 //!
 //! The shadow has a fixed place, and is found by the low bits of an address: programs must not be mapped there, and no two
 //! mappings may share a shadow. With the kernel's usual layout that is so however much it randomises, up to `vm.mmap_rnd_bits`
-//! of 32: then what is mapped first and the program may come to share one, which is seen here. Other layouts (a stack without a
+//! of 32: then the program and the libraries may come to lie so that they share one, or would soon, which is seen here. Other layouts (a stack without a
 //! limit, an old personality) put libraries where the shadow is. In all these cases the program is started again, with the
 //! usual layout and without randomness.
 
@@ -50,6 +50,31 @@ pub fn apart(mappings: &[(usize, usize)]) -> Result<(), &'static str> {
         true => Ok(()),
         false => Err("two mappings would share their shadow"),
     }
+}
+
+/// So much room is wanted for what is yet to be mapped.
+const ROOM: usize = 1 << 40;
+
+/// Whether what grows (the heap upwards, mappings downwards) will not come to share its shadow with something else soon. The stack
+/// at the end of the address space has nothing behind it that grows.
+pub fn roomy(mappings: &[(usize, usize)]) -> bool {
+    let all = ADDRESS_MASK as usize + GRANULE as usize;
+    let mut masked: Vec<_> = mappings
+        .iter()
+        .filter(|(start, _)| *start < KERNEL)
+        .map(|&(start, end)| (start % all, start, end))
+        .collect();
+    masked.sort_unstable();
+    let Some(&(_, first, first_end)) = masked.first() else {
+        return true;
+    };
+    masked.push((first % all + all, first, first_end));
+    masked.windows(2).all(|pair| {
+        let ((low, start, end), (high, other, _)) = (pair[0], pair[1]);
+        let neighbours = start.abs_diff(other) < ROOM;
+        let last = start >= KERNEL - (1 << 35);
+        neighbours || last || high.saturating_sub(low + (end - start)) >= ROOM
+    })
 }
 
 /// Why the kernel would not map the shadow.
@@ -160,6 +185,24 @@ mod tests {
         assert!(apart(shared).is_err());
         let inside = "100000000000-100000001000 rw-p 0 0 0";
         assert!(apart(inside).is_err());
+    }
+
+    #[test]
+    fn what_grows_needs_room() {
+        let roomy = |maps| roomy(&mappings(maps));
+        let usual = "00400000-00401000 r-xp 0 0 0 a\n555555554000-555555555000 r-xp 0 0 0 b\n\
+                     7ffff7fc1000-7ffff7fc3000 r-xp 0 0 0 c\n7ffffffde000-7ffffffff000 rw-p 0 0 0 [stack]";
+        assert!(roomy(usual));
+        // With 32 bits of randomness: the program just below the libraries, and just above them, across the end.
+        let below = "615555554000-615555555000 r-xp 0 0 0 a\n71d555554000-71d555555000 r-xp 0 0 0 c\n\
+                     7ffffffde000-7ffffffff000 rw-p 0 0 0 [stack]";
+        assert!(!roomy(below));
+        let across = "5f5555554000-5f5555555000 r-xp 0 0 0 a\n700000004000-700000005000 r-xp 0 0 0 c\n\
+                      7ffffffde000-7ffffffff000 rw-p 0 0 0 [stack]";
+        assert!(!roomy(across));
+        let apart = "555555554000-555555555000 r-xp 0 0 0 a\n700000004000-700000005000 r-xp 0 0 0 c\n\
+                     7ffffffde000-7ffffffff000 rw-p 0 0 0 [stack]";
+        assert!(roomy(apart));
     }
 
     /// The kernel's layouts (`arch/x86/mm/mmap.c`): a program begins up to `bits` of pages above two thirds of the address

@@ -28,6 +28,8 @@ pub mod locks;
 pub mod log;
 pub mod loss;
 pub mod memory;
+#[cfg(test)]
+mod models;
 pub mod modules;
 pub mod options;
 pub mod owners;

@@ -340,7 +340,7 @@ pub fn forget_all(owner: &Owner) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stress::Random;
+    use crate::stress::{Random, times};
     use std::cell::UnsafeCell;
     use std::sync::Once;
 
@@ -378,9 +378,10 @@ mod tests {
         const PLACES: usize = 20_000;
         const ROUNDS: usize = 40;
         init_once();
+        let places = PLACES * times().min(1000) as usize;
         // Regions and slots that no other test has.
         let base = 0x0100_0000_0000;
-        let counts = Counts((0..PLACES).map(|_| UnsafeCell::default()).collect());
+        let counts = Counts((0..places).map(|_| UnsafeCell::default()).collect());
         std::thread::scope(|scope| {
             for n in 0..THREADS {
                 let counts = &counts;

@@ -97,8 +97,8 @@ fn order(side: &Side) -> (u32, u8, bool) {
 pub fn report(t: &mut Thread, granule: usize, present: Present, found: &[Found]) {
     let granule = granule / 8 * 8;
     // A report takes more stack than the thread may have left, in a handler above all.
-    ample::run(|| {
-        thread::uncancelled(|| {
+    thread::uncancelled(|| {
+        ample::run(|| {
             for found in found {
                 one(t, granule, present, found);
             }

@@ -2,7 +2,7 @@
 //!
 //! A slot passes from an ended thread to a new one only where the new one's parent knows all that the ended one did
 //! (`hb::can_follow`), so that nothing is hidden: because it has waited for it, or because it comes after a release behind which
-//! that thread touched nothing any more, as detached threads mostly end. Where there are more threads than slots in a shadow
+//! that thread touched and learned nothing any more, as detached threads mostly end. Where there are more threads than slots in a shadow
 //! word, all else is as before but slower: what the further ones do is kept in side states. What is kept of an ended thread is its name and where it came from;
 //! its clock only until somebody has waited for it.
 
@@ -179,7 +179,7 @@ impl Registry {
         Some(Slot(slot))
     }
 
-    /// The thread in `slot` has ended at `time`, in which it has left no trace if it is `clean`. Slots with few times left stay
+    /// The thread in `slot` has ended at `time`, in which it did nothing that others could miss if it is `clean`. Slots with few times left stay
     /// empty.
     pub fn leave(&mut self, slot: Slot, time: u64, clean: bool) {
         let last = if slot.0 < SLOTS { WORN / 8 * 7 } else { LAST_FAR };
@@ -249,8 +249,10 @@ mod tests {
             let (mut main, _) = registry.place(0, None);
             let (mut child, _) = registry.place(1, Some(&main));
             hb::fork(&mut main, &mut child);
+            assert!(child.has_learned(), "of its parent");
             let mut object = hb::HbSync::default();
             hb::sync(&mut child, SyncOp::Send(SyncId(0)), &mut object);
+            assert!(!child.has_learned());
             registry.leave(child.slot(), child.time(), clean);
             let (other, _) = registry.place(2, Some(&main));
             assert_ne!(other.slot(), child.slot(), "main does not know of the release");

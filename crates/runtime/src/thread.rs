@@ -7,13 +7,14 @@
 //! **Serial phases.** While all other threads that ever ran have been joined, whatever the only thread does happens
 //! before all that follows. Then its inline tests pass, and it records nothing. A phase ends with the next fork.
 
+use crate::intercept::Alternate;
 use crate::locks::{Held, LockSet};
 use crate::owners::Owner;
 use crate::places::{At, Place};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
 use crate::stacks::{self, Entry};
 use crate::tls::{self, Tls};
-use crate::{code, shadow, side};
+use crate::{code, intercept, shadow, side};
 use deadheat_abi::shadow::{EPOCH, SIDE, SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
 use deadheat_detect::hb::{self, HbThread};
@@ -63,6 +64,8 @@ pub struct Thread {
     pub chains: Box<[Chained; SEEN]>,
     /// Side states put by to be used again.
     pub sides: Vec<u32>,
+    /// The stack that its handlers of signals run on, if it is not the one that the program gave.
+    pub alternate: Option<Alternate>,
     tls: *mut Tls,
 }
 
@@ -244,6 +247,7 @@ impl Thread {
             recent: zeroed_box(),
             chains: zeroed_box(),
             sides: Vec::new(),
+            alternate: None,
             tls: std::ptr::null_mut(),
         };
         thread.refresh();
@@ -265,9 +269,9 @@ impl Thread {
         unsafe { (*self.tls).context }
     }
 
-    /// Whether no access of its present epoch was ever on record.
+    /// Whether its present epoch might as well not have been: no access was ever on record, and nothing was learned.
     pub fn is_clean(&self) -> bool {
-        (self.last ^ self.epoch) & if self.far { !0 } else { EPOCH } != 0
+        !self.hb.has_learned() && (self.last ^ self.epoch) & if self.far { !0 } else { EPOCH } != 0
     }
 
     /// Whether its accesses are checked now.
@@ -672,6 +676,7 @@ pub fn end() {
         Box::from_raw(std::ptr::with_exposed_provenance_mut::<Thread>(record))
     };
     side::give_all(&mut thread);
+    intercept::end_alternate(&mut thread);
     thread.owner.gone();
     let clean = thread.is_clean();
     let Thread { id, hb, .. } = *thread;

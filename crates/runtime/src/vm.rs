@@ -29,6 +29,11 @@ pub fn map(len: usize) -> *mut u8 {
     map_own(len, 0).unwrap_or(std::ptr::null_mut())
 }
 
+/// Maps zeroed memory where the kernel puts the program's, for what the program will use.
+pub fn map_among_the_programs(len: usize) -> Option<*mut u8> {
+    map_at(0, len, 0).ok()
+}
+
 fn map_own(len: usize, flags: i32) -> Result<*mut u8, i32> {
     // A page between two mappings keeps an overrun from going unnoticed.
     let at = NEXT.fetch_add(len.next_multiple_of(PAGE) + PAGE, Ordering::Relaxed);

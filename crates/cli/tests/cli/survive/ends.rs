@@ -38,12 +38,10 @@ fn who_was_killed_is_said_to_be_with_what_was_found_until_then() {
         "deadheat: warning: the program was ended by signal 9 (SIGKILL): this is what was found until then\n";
     assert_eq!(run.stderr.matches(killed).count(), 1, "{}", run.stderr);
     assert!(!run.stderr.contains("without a word"), "{}", run.stderr);
-    let run = program.checked("", "--format json", "k");
-    let note = run.json()["summary"]["notes"][0]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned();
-    assert!(note.contains("SIGKILL"), "{note}");
+    let file = program.files.path("report.json");
+    program.checked("", &format!("--format json --output {file}"), "k");
+    let report = std::fs::read_to_string(&file).expect("a report");
+    assert!(report.contains("(SIGKILL): this is what was found"), "{report}");
 }
 
 #[test]

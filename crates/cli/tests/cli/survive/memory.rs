@@ -65,6 +65,16 @@ fn a_program_that_limits_itself_runs_out_where_it_would_and_goes_on() {
 }
 
 #[test]
+fn where_the_kernel_has_no_memory_at_all_the_runtime_goes_on_with_what_it_has_put_by() {
+    let program = Program::new("memory");
+    let native = program.native("", "m");
+    let run = program.checked("", "", "m");
+    assert_eq!((run.status, &run.stdout), (66, &native.stdout), "{}", run.stderr);
+    run.told_of("raced");
+    run.told_of("late");
+}
+
+#[test]
 fn a_heap_of_ten_gigabytes_costs_what_is_touched() {
     let program = Program::new("heap");
     let dense = 200;

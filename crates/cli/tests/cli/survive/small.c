@@ -34,7 +34,7 @@ static void *work(void *unused) {
 
 int main(int count, char **arguments) {
     how = count > 1 ? *arguments[1] : 's';
-    least = ((size_t)sysconf(_SC_MINSIGSTKSZ) + 2048 + 4095) / 4096 * 4096;
+    least = ((size_t)sysconf(_SC_MINSIGSTKSZ) + 1024 + 4095) / 4096 * 4096;
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_ONSTACK};
     sigaction(SIGUSR1, &action, 0);
     pthread_barrier_init(&meeting, 0, 2);

@@ -1,8 +1,9 @@
 //! Threads: many, few, on little stack, with many locks.
 
 use super::Program;
+use std::collections::BTreeSet;
 
-/// How many times as much as usual is to be done: see `tests/programs/README.md`.
+/// How many times as much as usual is to be done.
 fn times() -> u64 {
     let times = std::env::var("DEADHEAT_CASES");
     times.ok().and_then(|times| times.parse().ok()).unwrap_or(1)
@@ -105,7 +106,34 @@ fn deep_recursion() {
 #[test]
 fn many_locks_at_once_and_locks_that_go_while_held() {
     let program = Program::new("locks");
-    let run = program.checked("", "", "");
-    assert_eq!((run.status, run.stdout.as_str()), (66, "2\n"), "{}", run.stderr);
-    assert_eq!(run.last_line(), "deadheat: 2 data races", "{}", run.stderr);
+    program.checked("", "", "").raced_like(&program.native("", ""));
+}
+
+/// All at once, for seconds, or for as many times as long.
+#[test]
+fn under_load_nothing_is_made_up_and_nothing_is_lost() {
+    let program = Program::new("load");
+    let seconds = 2 * times();
+    let run = program.checked("", "", &seconds.to_string());
+    assert_eq!(
+        (run.status, run.stdout.as_str()),
+        (0, "all right\n"),
+        "{}",
+        run.stderr
+    );
+    assert_eq!(run.stderr, "deadheat: no data races\n");
+    let run = program.checked("", "", &format!("{seconds} races"));
+    assert_eq!(
+        (run.status, run.stdout.as_str()),
+        (66, "all right\n"),
+        "{}",
+        run.stderr
+    );
+    let racing = run
+        .stderr
+        .lines()
+        .filter(|line| line.contains("#0 lines_that_race "));
+    let racing: BTreeSet<&str> = racing.map(str::trim).collect();
+    assert_eq!(racing.len(), 16, "{}", run.stderr);
+    assert_eq!(run.last_line(), "deadheat: 16 data races");
 }
