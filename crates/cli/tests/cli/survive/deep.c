@@ -14,6 +14,8 @@ static int down(int left, int *above) {
 
 static int overflow(int depth) {
     int own[64];
+    if (depth < 0)
+        return 0;
     kept = own;
     own[depth % 64] = depth;
     return overflow(depth + 1) + own[3];

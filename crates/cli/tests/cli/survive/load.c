@@ -38,60 +38,30 @@ static uint32_t next(uint32_t *random) {
     return *random;
 }
 
-static int raced[RACES];
+#define RACE(n)                                                                                                                   \
+    int raced_##n;                                                                                                                \
+    __attribute__((noinline)) static void race_##n(void) { raced_##n = 1; }
+RACE(0)
+RACE(1)
+RACE(2)
+RACE(3)
+RACE(4)
+RACE(5)
+RACE(6)
+RACE(7)
+RACE(8)
+RACE(9)
+RACE(10)
+RACE(11)
+RACE(12)
+RACE(13)
+RACE(14)
+RACE(15)
 
-static void lines_that_race(int which) {
-    switch (which) {
-    case 0:
-        raced[0] = 1;
-        break;
-    case 1:
-        raced[1] = 1;
-        break;
-    case 2:
-        raced[2] = 1;
-        break;
-    case 3:
-        raced[3] = 1;
-        break;
-    case 4:
-        raced[4] = 1;
-        break;
-    case 5:
-        raced[5] = 1;
-        break;
-    case 6:
-        raced[6] = 1;
-        break;
-    case 7:
-        raced[7] = 1;
-        break;
-    case 8:
-        raced[8] = 1;
-        break;
-    case 9:
-        raced[9] = 1;
-        break;
-    case 10:
-        raced[10] = 1;
-        break;
-    case 11:
-        raced[11] = 1;
-        break;
-    case 12:
-        raced[12] = 1;
-        break;
-    case 13:
-        raced[13] = 1;
-        break;
-    case 14:
-        raced[14] = 1;
-        break;
-    case 15:
-        raced[15] = 1;
-        break;
-    }
-}
+static void (*const lines_that_race[RACES])(void) = {
+    race_0, race_1, race_2,  race_3,  race_4,  race_5,  race_6,  race_7,
+    race_8, race_9, race_10, race_11, race_12, race_13, race_14, race_15,
+};
 
 static int races, round_number;
 
@@ -116,7 +86,7 @@ static void *work(void *number) {
     uint32_t random = (uint32_t)(me + 1 + 100 * round_number);
     // Before all that orders threads.
     if (races)
-        lines_that_race(round_number % RACES);
+        lines_that_race[round_number % RACES]();
     for (int i = 0; i < 300; i++) {
         // Under the lock of each block, in runs of words.
         int block = (int)(next(&random) % BLOCKS);
