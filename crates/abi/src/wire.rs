@@ -29,6 +29,7 @@
 //! end       N                                    the race is complete
 //! count     N  TIMES                             told at exit: how often it was seen in all
 //! loss      TEXT                                 something that may hide a race, or shorten a stack: told to the user
+//! unchecked TEXT                                 the program cannot be checked, for this reason, and ends at once
 //! stat      NAME  NUMBER                         told at exit, where asked for
 //! exit      STATUS|signal N                      the end as the runtime saw it; without this line the process was killed
 //! ```

@@ -21,6 +21,8 @@ pub struct HbThread {
     epoch: Epoch,
     /// What is known of all threads. The own entry is `time`.
     known: VectorClock,
+    /// Whether it has learned something that it has not released yet.
+    learned: bool,
     copy: Copied,
     /// What relaxed loads have read since; an acquire fence makes it known.
     read: Snapshot,
@@ -51,6 +53,7 @@ impl HbThread {
             time,
             epoch: Epoch::new(slot, time),
             known,
+            learned: predecessor.is_some(),
             copy: Copied::No,
             read: Snapshot::Empty,
             fenced: Snapshot::Empty,
@@ -69,6 +72,8 @@ impl HbThread {
     /// knows its threads by their slots.
     pub fn move_to(&mut self, slot: Slot) {
         self.copy = Copied::No;
+        // Nobody can have heard of it in this slot.
+        self.learned = true;
         self.set_time(slot, 1);
     }
 
@@ -131,8 +136,14 @@ impl HbThread {
         }
     }
 
+    /// Whether it has learned something since its last release. If not, who comes after that release knows all that it knows.
+    pub fn has_learned(&self) -> bool {
+        self.learned
+    }
+
     /// Starts the next time.
     fn tick(&mut self) {
+        self.learned = false;
         self.set_time(self.slot, self.time + 1);
     }
 
@@ -196,6 +207,7 @@ impl HbThread {
     fn learn(&mut self, other: &VectorClock) {
         self.cost.ops += 1;
         self.copy = Copied::No;
+        self.learned = true;
         self.known.join(other);
     }
 }

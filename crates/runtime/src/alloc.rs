@@ -4,9 +4,11 @@
 //! their own. Nothing here calls libc, so it works before `main`, in signal handlers' shadow (a thread inside the runtime
 //! is not entered again) and, with the locks taken around it, after `fork`.
 
+use crate::loss;
 use crate::spin::Spin;
 use crate::vm::{self, PAGE};
 use std::alloc::{GlobalAlloc, Layout};
+use std::ops::Range;
 use std::ptr::null_mut;
 
 /// The allocator.
@@ -64,7 +66,7 @@ impl Class {
             return taken;
         }
         if self.end - self.next < block {
-            let chunk = vm::map(CHUNK);
+            let chunk = map(CHUNK);
             if chunk.is_null() {
                 return null_mut();
             }
@@ -76,6 +78,36 @@ impl Class {
         self.next += block;
         std::ptr::with_exposed_provenance_mut(taken)
     }
+}
+
+/// Address space put by for when the kernel has none: the program goes on then, so the runtime has to.
+static PUT_BY: Spin<Range<usize>> = Spin::new(0..0);
+const BYTES_PUT_BY: usize = 256 << 20;
+
+/// Puts memory by. Whether it could be; an error number.
+pub fn put_by() -> Result<(), i32> {
+    let start = vm::reserve(0, BYTES_PUT_BY)?.expose_provenance();
+    *PUT_BY.lock() = start..start + BYTES_PUT_BY;
+    Ok(())
+}
+
+/// Memory from the kernel, or from what was put by. Half of that is for going on, the rest for coming to an end: what is
+/// under way when nothing new is begun any more, and the report.
+fn map(len: usize) -> *mut u8 {
+    let mapped = vm::map(len);
+    if !mapped.is_null() {
+        return mapped;
+    }
+    let mut left = PUT_BY.lock();
+    if left.len() < len {
+        return null_mut();
+    }
+    let taken = left.start;
+    left.start += len;
+    if left.len() < BYTES_PUT_BY / 2 {
+        loss::give_up();
+    }
+    std::ptr::with_exposed_provenance_mut(taken)
 }
 
 /// Whether a layout is served by a class: the block sizes are multiples of 16, and only powers of two of themselves.
@@ -98,7 +130,7 @@ unsafe impl GlobalAlloc for Alloc {
         if layout.align() > PAGE {
             return null_mut();
         }
-        vm::map(mapped_len(layout))
+        map(mapped_len(layout))
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
@@ -129,10 +161,12 @@ unsafe impl GlobalAlloc for Alloc {
 /// Takes all locks, before a `fork`.
 pub fn hold() {
     CLASS.iter().for_each(Spin::hold);
+    PUT_BY.hold();
 }
 
 /// Gives them back, after it.
 pub fn let_go() {
+    PUT_BY.let_go();
     CLASS.iter().for_each(Spin::let_go);
 }
 

@@ -125,6 +125,9 @@ pub enum Step {
 /// inline test for the thread's own reads succeeds. So a read in the epoch of a write of the same bytes says nothing.
 #[inline(always)]
 pub fn step<const WRITE: bool>(t: &mut Thread, (write, read): (u64, u64), mask: u8, at: Place) -> Step {
+    if t.far {
+        return Step::Misfit;
+    }
     let written = bytes(write);
     let own_write = (write ^ t.epoch) & EPOCH == 0;
     let own_read = (read ^ t.epoch) & EPOCH == 0;

@@ -1,8 +1,8 @@
 //! The way to the reporter: a file descriptor that was given, or a socket to a process started at the first race.
 //!
 //! Lines are those of `abi::wire`. A record is put together in memory and written at once. The channel must not disturb
-//! the program: its descriptor is moved out of the way and looked at again before each write (a program may close what it
-//! does not know), no signal is raised if the reader has gone, and the reporter is nobody's child, so that the program's
+//! the program: its descriptor is moved out of the way, is not there for the program to close (daemons close all there are),
+//! and is looked at again before each write (there are other ways), no signal is raised if the reader has gone, and the reporter is nobody's child, so that the program's
 //! `wait` does not meet it. It answers each race with a byte; the end of its answers is its end.
 
 use crate::options::Options;
@@ -12,6 +12,7 @@ use crate::{loss, reporter};
 use deadheat_abi::wire;
 use std::fmt::Write;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// Descriptors of the runtime are at least this, where the program's limit allows.
 const HIGH: i32 = 512;
@@ -35,20 +36,32 @@ impl Lines {
         self.0.push(b'\n');
     }
 
+    /// Says who speaks.
+    fn who(&mut self) {
+        self.line(format_args!(
+            "deadheat\t{}\t{}",
+            wire::VERSION,
+            std::process::id()
+        ));
+    }
+
     /// Adds a text as a field, without an end of line.
     pub fn text(&mut self, text: &str) {
         let _ = wire::escape(text, self);
     }
 }
 
-#[derive(Default)]
 struct Channel {
     /// -1 while there is none.
     fd: i32,
     /// What the descriptor was when it was opened.
     file: (u64, u64),
+    /// Whether it was said who speaks.
+    greeted: bool,
     /// Whether the reader could not be reached, or has gone.
     lost: bool,
+    /// Whether another was started in its place.
+    again: bool,
     /// Whether this runtime started the reporter.
     own: bool,
     /// Races that count, as answered.
@@ -57,14 +70,40 @@ struct Channel {
     answered: u64,
 }
 
-static CHANNEL: Spin<Channel> = Spin::new(Channel {
-    fd: -1,
-    file: (0, 0),
-    lost: false,
-    own: false,
-    counted: 0,
-    answered: 0,
-});
+impl Channel {
+    const fn new() -> Channel {
+        Channel {
+            fd: -1,
+            file: (0, 0),
+            greeted: false,
+            lost: false,
+            again: false,
+            own: false,
+            counted: 0,
+            answered: 0,
+        }
+    }
+}
+
+static CHANNEL: Spin<Channel> = Spin::new(Channel::new());
+
+/// The channel's descriptor for who must not wait, -1 if there is none.
+static DESCRIPTOR: AtomicI32 = AtomicI32::new(-1);
+
+/// The descriptor that is not the program's, or -1.
+pub fn descriptor() -> i32 {
+    DESCRIPTOR.load(Ordering::Relaxed)
+}
+
+/// The program is about to use the channel's descriptor for something else: it gets out of the way.
+pub fn make_way() {
+    let mut channel = CHANNEL.lock();
+    let old = channel.fd;
+    if let Some(new) = copy(old, old.saturating_add(1)).or_else(|| copy(old, 0)) {
+        channel.set(new);
+        close(old);
+    }
+}
 
 static OPTIONS: OnceLock<Options> = OnceLock::new();
 
@@ -94,11 +133,25 @@ pub fn child() {
     let mut channel = CHANNEL.lock();
     if channel.own {
         close(channel.fd);
-        *channel = Channel {
-            fd: -1,
-            ..Channel::default()
-        };
+        *channel = Channel::new();
+        channel.set(-1);
     }
+    channel.greeted = false;
+}
+
+/// Whether another process may speak on the channel that was given.
+static FORKED: AtomicBool = AtomicBool::new(false);
+
+/// Before a `fork`.
+pub fn forks() {
+    FORKED.store(true, Ordering::Relaxed);
+}
+
+/// A copy of a descriptor, not below `least`.
+fn copy(fd: i32, least: i32) -> Option<i32> {
+    // SAFETY: copies a descriptor.
+    let new = unsafe { libc::syscall(libc::SYS_fcntl, fd, libc::F_DUPFD_CLOEXEC, least) } as i32;
+    (new >= 0).then_some(new)
 }
 
 fn close(fd: i32) {
@@ -116,10 +169,27 @@ fn file_of(fd: i32) -> Option<(u64, u64)> {
 }
 
 impl Channel {
+    fn set(&mut self, fd: i32) {
+        self.fd = fd;
+        DESCRIPTOR.store(fd, Ordering::Relaxed);
+    }
+
+    /// Takes the descriptor that was given, if it is still what it was: where the program has closed it and started another,
+    /// that has its own file there, or none.
+    fn take_given(&mut self) {
+        let (given, file) = (options().report_fd, options().report_file);
+        if let Some(fd) = given
+            && self.fd < 0
+            && !self.lost
+            && !self.again
+            && file_of(fd).is_some_and(|(_, number)| file == 0 || file == number)
+        {
+            self.adopt(fd);
+        }
+    }
+
     fn adopt(&mut self, fd: i32) {
-        // SAFETY: copies a descriptor.
-        let high = unsafe { libc::syscall(libc::SYS_fcntl, fd, libc::F_DUPFD_CLOEXEC, HIGH) } as i32;
-        self.fd = if high >= 0 { high } else { fd };
+        self.set(copy(fd, HIGH).unwrap_or(fd));
         match file_of(self.fd) {
             Some(file) => self.file = file,
             None => self.lost = true,
@@ -128,12 +198,12 @@ impl Channel {
 
     /// Opens the channel and says who we are.
     fn open(&mut self) {
-        if self.fd >= 0 || self.lost {
+        if self.lost {
             return;
         }
-        match options().report_fd {
-            Some(fd) => self.adopt(fd),
-            None => match reporter::start(options().reporter.as_deref()) {
+        self.take_given();
+        if self.fd < 0 {
+            match reporter::start(options().reporter.as_deref()) {
                 Ok(fd) => {
                     self.own = true;
                     self.adopt(fd);
@@ -143,21 +213,24 @@ impl Channel {
                 }
                 Err(why) => {
                     self.lost = true;
-                    crate::log::tell(format_args!("races cannot be printed: {why}"));
+                    crate::log::tell(format_args!("reports have no names and lines: {why}"));
+                    return;
                 }
-            },
+            }
+        }
+        self.greet();
+    }
+
+    fn greet(&mut self) {
+        if std::mem::replace(&mut self.greeted, true) {
+            return;
         }
         let mut lines = Lines::default();
-        lines.line(format_args!(
-            "deadheat\t{}\t{}",
-            wire::VERSION,
-            std::process::id()
-        ));
+        lines.who();
         lines.text("command");
-        let command = std::fs::read("/proc/thread-self/cmdline").unwrap_or_default();
-        for argument in command.split(|byte| *byte == 0).filter(|a| !a.is_empty()) {
+        for argument in crate::init::arguments() {
             lines.0.push(b'\t');
-            lines.text(&String::from_utf8_lossy(argument));
+            lines.text(&argument.to_string_lossy());
         }
         lines.0.push(b'\n');
         self.send(&lines.0);
@@ -170,7 +243,7 @@ impl Channel {
         if file_of(self.fd) != Some(self.file) {
             self.lost = true;
             crate::log::tell(format_args!(
-                "the program closed the descriptor of the reports: races from here on are not printed"
+                "the program closed the descriptor of the reports: from here on they have no names and lines"
             ));
             return;
         }
@@ -288,15 +361,64 @@ fn write_quietly(fd: i32, bytes: &[u8]) -> i64 {
     }
 }
 
-/// Sends what `make` makes: nobody else sends meanwhile. Opens the channel if need be.
-pub fn send(make: impl FnOnce(&mut Lines)) {
+/// Takes the descriptor that was given, before the program can close it.
+pub fn early() {
+    CHANNEL.lock().take_given();
+}
+
+/// Tells whoever watches that the program cannot be checked, and why. False if nobody does.
+pub fn unchecked(why: &str) -> bool {
+    let mut channel = CHANNEL.lock();
+    channel.take_given();
+    if channel.fd < 0 {
+        return false;
+    }
+    channel.greet();
+    let mut lines = Lines::default();
+    lines.text("unchecked");
+    lines.0.push(b'\t');
+    lines.text(why);
+    lines.0.push(b'\n');
+    channel.send(&lines.0);
+    true
+}
+
+/// Sends what `make` makes: nobody else sends meanwhile. Opens the channel if need be. Whether it could be sent.
+pub fn send(make: impl FnOnce(&mut Lines)) -> bool {
     let mut channel = CHANNEL.lock();
     channel.open();
     let mut lines = Lines::default();
+    if FORKED.load(Ordering::Relaxed) && !channel.own {
+        lines.who();
+    }
     loss::tell(&mut lines);
     make(&mut lines);
     channel.send(&lines.0);
     channel.answers(false, u64::MAX);
+    !channel.lost
+}
+
+/// The reporter has gone, or cannot be reached any more: whether another one is to be tried, which knows nothing yet. `race` is the
+/// number of the one that could not be told.
+pub fn again(race: u64) -> bool {
+    let mut channel = CHANNEL.lock();
+    if !channel.lost || channel.again || channel.fd < 0 {
+        return false;
+    }
+    if file_of(channel.fd) == Some(channel.file) {
+        close(channel.fd);
+    }
+    // What it has not answered counts.
+    let answered = race.saturating_sub(1);
+    let (counted, unanswered) = (channel.counted, answered.saturating_sub(channel.answered));
+    *channel = Channel {
+        again: true,
+        counted: counted + unanswered,
+        answered,
+        ..Channel::new()
+    };
+    channel.set(-1);
+    true
 }
 
 /// Waits for the answer to race number `answers`. Whether any race counts so far.
@@ -313,25 +435,28 @@ pub enum Ended {
     NotOurs,
     /// It has printed all; whether any race counts.
     Printed(bool),
-    /// It was never there, or has gone.
-    Lost,
+    /// It was never there, or has gone, after it had said of so many races that they do not count.
+    Lost(u64),
 }
 
-/// Sends the last lines and waits until the reporter has printed everything. With `always`, also where nothing was told.
-pub fn close_with(always: bool, make: impl FnOnce(&mut Lines)) -> Ended {
+/// Sends the last lines and waits until the reporter has printed everything, `races` of them. With `always`, also where nothing was told.
+pub fn close_with(always: bool, races: u64, make: impl FnOnce(&mut Lines)) -> Ended {
     let mut channel = CHANNEL.lock();
-    if channel.fd < 0 && always {
+    if always {
         channel.open();
     }
     if channel.fd < 0 {
-        return Ended::Lost;
+        return Ended::Lost(0);
     }
     let mut lines = Lines::default();
+    if FORKED.load(Ordering::Relaxed) && !channel.own {
+        lines.who();
+    }
     loss::tell(&mut lines);
     make(&mut lines);
     channel.send(&lines.0);
     if channel.lost {
-        return Ended::Lost;
+        return Ended::Lost(channel.answered - channel.counted);
     }
     if !channel.own {
         return Ended::NotOurs;
@@ -339,5 +464,9 @@ pub fn close_with(always: bool, make: impl FnOnce(&mut Lines)) -> Ended {
     // SAFETY: the runtime's own socket.
     unsafe { libc::syscall(libc::SYS_shutdown, channel.fd, libc::SHUT_WR) };
     channel.answers(true, u64::MAX);
+    if channel.answered < races {
+        // It was killed before it came to them.
+        return Ended::Lost(channel.answered - channel.counted);
+    }
     Ended::Printed(channel.counted > 0)
 }

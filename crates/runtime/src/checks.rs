@@ -44,6 +44,7 @@ fn first_bytes(addr: usize, len: usize) -> (u8, usize) {
 pub fn granule<const WRITE: bool>(t: &mut Thread, addr: usize, mask: u8, context: u64, pc: usize) {
     let place = t.place(context, pc, false);
     let mut found = Vec::new();
+    t.last = t.epoch;
     let own = t.owner.enter(addr);
     cell::access::<WRITE>(t, shadow::cell(addr), own, mask, place, &mut found);
     t.owner.leave();
@@ -63,6 +64,7 @@ pub fn granule<const WRITE: bool>(t: &mut Thread, addr: usize, mask: u8, context
 #[inline]
 pub fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, place: Place, does: Does) {
     let mut found = Vec::new();
+    t.last = t.epoch;
     let (mut at, end) = (addr, addr + len);
     while at < end {
         let mut granule = at;
@@ -135,6 +137,7 @@ pub fn atomic_access(t: &mut Thread, addr: usize, what: What, context: u64, pc: 
         Kind::Store | Kind::Update => (AccessKind::Write, Does::Write),
     };
     let mut found: Vec<Found> = Vec::new();
+    t.last = t.epoch;
     let (mut at, mut left) = (addr, usize::from(what.size));
     while left > 0 {
         let (mask, count) = first_bytes(at, left);

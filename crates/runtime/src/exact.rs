@@ -5,7 +5,7 @@
 use crate::cell::{self, Cell, Found};
 use crate::locks::LockSet;
 use crate::places::{At, Place};
-use crate::registry::Registry;
+use crate::registry::{Registry, SLOTS};
 use crate::thread::Thread;
 use crate::{quick, side, sync};
 use deadheat_abi::atomics::{Kind, Ordering as AbiOrder, What};
@@ -124,6 +124,7 @@ impl World {
             let simulated = self.threads.get_mut(&event.thread).expect("started above");
             let mut found = Vec::new();
             let t = &mut simulated.thread;
+            t.last = t.epoch;
             // One thread simulates all, so a region may be anybody's.
             let own = number.is_multiple_of(2);
             if mask == 0xff && !atomic && !number.is_multiple_of(3) {
@@ -286,8 +287,8 @@ impl World {
             && !simulated.ended
         {
             simulated.ended = true;
-            self.registry
-                .leave(simulated.thread.hb.slot(), simulated.thread.hb.time());
+            let t = &simulated.thread;
+            self.registry.leave(t.hb.slot(), t.hb.time(), t.is_clean());
         }
     }
 
@@ -347,7 +348,17 @@ impl Drop for World {
 }
 
 fn exact(trace: &Trace) -> Result<(), TestCaseError> {
+    exact_in(World::new(), trace)
+}
+
+/// As if there had been so many threads before that shadow words have room for two more only.
+fn exact_after_many(trace: &Trace) -> Result<(), TestCaseError> {
     let mut world = World::new();
+    while world.registry.fresh(0).is_some_and(|slot| slot.0 + 3 < SLOTS) {}
+    exact_in(world, trace)
+}
+
+fn exact_in(mut world: World, trace: &Trace) -> Result<(), TestCaseError> {
     for (number, event) in trace.events.iter().enumerate() {
         world.step(event, number);
     }
@@ -398,5 +409,30 @@ proptest! {
         heap: true, subword: true, atomics: true, mixed: true, ..Config::classic()
     })) {
         exact(&trace)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(common::cases(100))]
+
+    #[test]
+    fn on_more_threads_than_shadow_words_have_room_for(trace in traces(Config {
+        subword: true, mutexes: true, rwlocks: true, variables: 1, locks: 2, threads: 6, ..Config::accesses()
+    })) {
+        exact_after_many(&trace)?;
+    }
+
+    #[test]
+    fn on_atomics_of_such_threads(trace in traces(Config {
+        atomics: true, fences: true, mixed: true, subword: true, variables: 2, ..Config::accesses()
+    })) {
+        exact_after_many(&trace)?;
+    }
+
+    #[test]
+    fn on_such_threads_that_come_and_go(trace in traces(Config {
+        id_reuse: true, begin_end: true, messages: true, subword: true, max_choices: 160, ..Config::classic()
+    })) {
+        exact_after_many(&trace)?;
     }
 }

@@ -68,7 +68,7 @@ fn decide(status: i32, end: impl FnOnce(&mut Lines)) -> i32 {
     let options = channel::options();
     let found = races::count();
     let always = options.report_fd.is_some() || options.stats;
-    let ended = channel::close_with(always, |lines| {
+    let ended = channel::close_with(always, found, |lines| {
         races::tell_counts(lines);
         if options.stats {
             lines.line(format_args!("stat\tplaces\t{}", places::count()));
@@ -79,10 +79,11 @@ fn decide(status: i32, end: impl FnOnce(&mut Lines)) -> i32 {
     });
     match ended {
         Ended::Printed(true) => status_of_races(),
-        Ended::Lost if found > 0 => {
-            log::tell(format_args!("{found} data race(s)"));
+        Ended::Lost(excused) if found > excused => {
+            let s = if found == 1 { "" } else { "s" };
+            log::tell(format_args!("{found} data race{s}"));
             status_of_races()
         }
-        Ended::Printed(false) | Ended::NotOurs | Ended::Lost => status,
+        Ended::Printed(false) | Ended::NotOurs | Ended::Lost(_) => status,
     }
 }

@@ -6,11 +6,14 @@
 
 use crate::thread::{self, Thread};
 use crate::{
-    alloc, channel, code, exit, locks, memory, outside, owners, places, races, registry, shadow, side, sync,
+    alloc, channel, code, exit, limits, locks, memory, outside, owners, places, races, registry, shadow,
+    side, sync,
 };
 
 /// Before the real `fork`.
 pub fn before() {
+    races::hold_stack();
+    channel::forks();
     exit::hold();
     outside::hold();
     sync::hold_all();
@@ -25,10 +28,12 @@ pub fn before() {
     side::hold();
     code::hold();
     alloc::hold();
+    limits::hold();
 }
 
 /// After it, in the parent (also if it failed).
 pub fn parent() {
+    limits::let_go();
     alloc::let_go();
     code::let_go();
     side::let_go();
@@ -42,6 +47,7 @@ pub fn parent() {
     sync::let_go_all();
     outside::let_go();
     exit::let_go();
+    races::let_go_stack();
 }
 
 /// After it, in the child.

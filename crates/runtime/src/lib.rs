@@ -8,10 +8,12 @@
 //! - Nothing is written but through [`channel`] and, where there is no reporter to tell it, [`log`].
 
 pub mod alloc;
+pub mod ample;
 pub mod cell;
 pub mod channel;
 pub mod checks;
 pub mod code;
+pub mod confined;
 #[cfg(test)]
 mod exact;
 pub mod exit;
@@ -20,15 +22,20 @@ pub mod hooks;
 pub mod init;
 pub mod intercept;
 pub mod intern;
+pub mod layout;
+pub mod limits;
 pub mod locks;
 pub mod log;
 pub mod loss;
 pub mod memory;
+#[cfg(test)]
+mod models;
 pub mod modules;
 pub mod options;
 pub mod outside;
 pub mod owners;
 pub mod places;
+pub mod plain;
 pub mod quick;
 pub mod races;
 pub mod readers;

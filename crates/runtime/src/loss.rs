@@ -14,9 +14,11 @@ pub enum Loss {
     Slots,
     /// Memory whose shadow another mapping has.
     Shadow,
+    /// The kernel has no memory for the runtime, not even what it had put by.
+    Memory,
 }
 
-const ALL: [Loss; 4] = [Loss::Stacks, Loss::Locks, Loss::Slots, Loss::Shadow];
+const ALL: [Loss; 5] = [Loss::Stacks, Loss::Locks, Loss::Slots, Loss::Shadow, Loss::Memory];
 
 /// Those that there were, and those that were told.
 static THERE: AtomicU32 = AtomicU32::new(0);
@@ -31,6 +33,7 @@ impl Loss {
             }
             Loss::Slots => "there are so many threads and releases that some accesses are no longer checked",
             Loss::Shadow => "some memory lies where the shadow of other memory is, and is not checked",
+            Loss::Memory => "memory ran out: from then on nothing was checked",
         }
     }
 }
@@ -39,6 +42,17 @@ impl Loss {
 #[cold]
 pub fn note(loss: Loss) {
     THERE.fetch_or(1 << loss as u32, Ordering::Relaxed);
+}
+
+/// There is no memory to go on with: from here on everything is let through. Does not allocate.
+#[cold]
+pub fn give_up() {
+    note(Loss::Memory);
+    if !crate::thread::OFF.swap(true, Ordering::Relaxed) {
+        crate::log::tell(format_args!(
+            "no memory is left for checks: detection is off from here"
+        ));
+    }
 }
 
 /// Adds the lines of those not told yet. What makes reports shorter is told only where there are any.

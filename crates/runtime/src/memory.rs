@@ -84,6 +84,11 @@ fn word(addr: usize) -> &'static AtomicU64 {
     unsafe { &*SMALL.at(at, WORDS) }
 }
 
+/// Maps the table ahead of its first use, or says why not.
+pub fn reserve() -> Result<(), i32> {
+    SMALL.reserve(WORDS)
+}
+
 /// Takes the lock, before a `fork`.
 pub fn hold() {
     LARGE_BLOCKS.hold();

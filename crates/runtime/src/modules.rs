@@ -14,7 +14,7 @@ pub struct Modules {
     lines: Lines,
     loaded: u64,
     /// Where they are: first and last+1 address.
-    segments: Vec<(usize, usize)>,
+    pub segments: Vec<(usize, usize)>,
     /// Bytes of thread-local storage of all of them, about.
     pub tls: usize,
 }
@@ -71,7 +71,7 @@ unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _size: usize, modules: 
         )
     };
     let path = match name.as_str() {
-        "" => std::fs::read_link("/proc/thread-self/exe").map_or_else(|_| name, |p| p.display().to_string()),
+        "" => crate::init::program().to_owned(),
         name if name.starts_with("linux-vdso") => return 0,
         _ => name,
     };

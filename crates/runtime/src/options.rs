@@ -11,6 +11,8 @@ use std::fmt;
 pub struct Options {
     /// Where the wire lines go, if the reporter runs already.
     pub report_fd: Option<i32>,
+    /// The number of the file that is behind it, 0 if that was not said.
+    pub report_file: u64,
     /// The command to start as the reporter.
     pub reporter: Option<String>,
     /// End the program at the first race that counts.
@@ -62,7 +64,11 @@ impl Options {
 
     fn set(&mut self, name: &str, value: &str) -> Option<()> {
         match name {
-            "report_fd" => self.report_fd = Some(value.parse().ok().filter(|fd| *fd >= 0)?),
+            "report_fd" => {
+                let (fd, file) = value.split_once('/').unwrap_or((value, "0"));
+                self.report_fd = Some(fd.parse().ok().filter(|fd| *fd >= 0)?);
+                self.report_file = file.parse().ok()?;
+            }
             "reporter" => self.reporter = Some(value.to_owned()),
             "halt_on_race" => self.halt_on_race = flag(value)?,
             "external" => self.external = Action::parse(value).filter(|action| *action != Action::Objects)?,
@@ -98,6 +104,8 @@ mod tests {
         assert_eq!(options.report_fd, Some(5));
         assert!(options.halt_on_race && !options.stats);
         assert_eq!(options.reporter.as_deref(), Some("a:b"));
+        let options = Options::parse("report_fd=7/4711").expect("known");
+        assert_eq!((options.report_fd, options.report_file), (Some(7), 4711));
         for (text, said) in [
             ("colour=never", "there is no option `colour`"),
             ("stats", "`stats` is not name=value"),

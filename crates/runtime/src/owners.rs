@@ -12,9 +12,9 @@
 //! Where there is no `membarrier`, every region is shared from the beginning. A program that is about to confine itself
 //! (`seccomp`) could not be served any more: then all is made shared before it does.
 
-use crate::shadow;
 use crate::spin::{Spin, Wait};
 use crate::vm::{self, PAGE, Table};
+use crate::{confined, shadow};
 use deadheat_abi::shadow::{ADDRESS_MASK, BASE};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
@@ -90,6 +90,17 @@ impl Owner {
             inside,
             ahead: Cell::default(),
             came: Cell::default(),
+        }
+    }
+
+    /// A thread without a name in the words of regions, so what it touches is everybody's.
+    ///
+    /// # Safety
+    /// `inside` is there until the thread ends.
+    pub unsafe fn of_nothing(inside: *const AtomicU32) -> Owner {
+        Owner {
+            inside,
+            ..Owner::nobody()
         }
     }
 
@@ -262,9 +273,20 @@ fn barrier() -> bool {
     done
 }
 
-/// Asks the kernel whether there can be owners.
+/// Maps the tables ahead of their first use, or says why not.
+pub fn reserve() -> Result<(), i32> {
+    OWNERS.reserve(REGIONS)?;
+    SECTION.reserve(SECTIONS)
+}
+
+/// Asks the kernel whether there can be owners. A process that was confined before it started may not be allowed to ask.
 pub fn init() {
-    *ABLE.lock() = membarrier(REGISTER);
+    *ABLE.lock() = (!confined::at_start() || confined::survives(ask)) && membarrier(REGISTER);
+}
+
+fn ask() {
+    membarrier(REGISTER);
+    membarrier(EXPEDITED);
 }
 
 /// From now on everything is shared: the kernel may not be asked any more.
@@ -304,7 +326,8 @@ pub fn let_go() {
 /// After a `fork`, in the child: nobody owns anything, and the only thread is `owner`.
 pub fn forget_all(owner: &Owner) {
     if let Some(start) = OWNERS.start() {
-        vm::advise(start, REGIONS * size_of::<AtomicU32>(), libc::MADV_DONTNEED);
+        // SAFETY: the table, whose zeros are nobody.
+        unsafe { vm::zero(start, REGIONS * size_of::<AtomicU32>()) };
     }
     for slot in (0..SECTIONS as u32).filter(|slot| slot + 1 != owner.name) {
         section(slot).store(0, Ordering::Relaxed);
@@ -317,7 +340,7 @@ pub fn forget_all(owner: &Owner) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stress::Random;
+    use crate::stress::{Random, times};
     use std::cell::UnsafeCell;
     use std::sync::Once;
 
@@ -355,9 +378,10 @@ mod tests {
         const PLACES: usize = 20_000;
         const ROUNDS: usize = 40;
         init_once();
+        let places = PLACES * times().min(1000) as usize;
         // Regions and slots that no other test has.
         let base = 0x0100_0000_0000;
-        let counts = Counts((0..PLACES).map(|_| UnsafeCell::default()).collect());
+        let counts = Counts((0..places).map(|_| UnsafeCell::default()).collect());
         std::thread::scope(|scope| {
             for n in 0..THREADS {
                 let counts = &counts;

@@ -41,6 +41,12 @@ static ENTRY: Table<Entry> = Table::new();
 static COUNT: AtomicU32 = AtomicU32::new(1);
 static INDEX: Index = Index::new();
 
+/// Maps the tables ahead of their first use, or says why not.
+pub fn reserve() -> Result<(), i32> {
+    ENTRY.reserve(ALL as usize)?;
+    READER.reserve(READERS as usize)
+}
+
 fn entry(id: u32) -> &'static Entry {
     // SAFETY: within the table; zero bytes are atomics.
     unsafe { &*ENTRY.at((id & (ALL - 1)) as usize, ALL as usize) }

@@ -184,6 +184,7 @@ macro_rules! quick {
             "shl rcx, {place_shift}",
             // The new words: all bytes were touched.
             "or rcx, [r9 + {epoch}]",
+            "mov [r8 + {last}], rcx",
             // Whose the region is.
             "mov r10, r11",
             "shr r10, {region_shift}",
@@ -271,6 +272,7 @@ macro_rules! quick {
             times = const offset_of!(Thread, times),
             len = const offset_of!(Thread, times_len),
             locks = const offset_of!(Thread, locks),
+            last = const offset_of!(Thread, last),
             places = const offset_of!(Thread, places.one),
             hash_shift = const 64 - thread::CACHED.trailing_zeros(),
             cached_shift = const size_of::<Cached>().trailing_zeros(),

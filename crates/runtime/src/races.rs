@@ -9,7 +9,7 @@ use crate::registry;
 use crate::spin::Spin;
 use crate::stacks::Stack;
 use crate::thread::{self, Thread};
-use crate::{exit, memory, outside};
+use crate::{ample, exit, memory, outside, plain};
 use deadheat_event::{AccessKind, Prior};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
@@ -59,7 +59,15 @@ pub fn let_go() {
 
 /// After a `fork`, in the child: nothing was told yet of this process.
 pub fn child() {
-    *RACES.lock() = Races::default();
+    RACES.lock().pairs = None;
+    untold();
+}
+
+/// There is another reporter, which knows nothing.
+fn untold() {
+    let mut races = RACES.lock();
+    (races.stacks, races.threads) = (None, None);
+    drop(races);
     crate::modules::untold();
     crate::loss::untold();
 }
@@ -93,11 +101,24 @@ pub fn report(t: &mut Thread, granule: usize, present: Present, found: &[Found])
         found.to_vec()
     };
     let granule = granule / 8 * 8;
+    // A report takes more stack than the thread may have left, in a handler above all.
     thread::uncancelled(|| {
-        for found in &found {
-            one(t, granule, present, found);
-        }
+        ample::run(|| {
+            for found in &found {
+                one(t, granule, present, found);
+            }
+        });
     });
+}
+
+/// Takes the lock of the stack that reports are made on, before a `fork`.
+pub fn hold_stack() {
+    ample::hold();
+}
+
+/// Gives it back, after it.
+pub fn let_go_stack() {
+    ample::let_go();
 }
 
 fn one(t: &mut Thread, granule: usize, present: Present, found: &Found) {
@@ -126,7 +147,7 @@ fn one(t: &mut Thread, granule: usize, present: Present, found: &Found) {
     let first = found.mask.trailing_zeros() as usize;
     let run = (found.mask >> first).trailing_ones() as usize;
     let at = granule + first;
-    channel::send(|lines| {
+    let tell = |lines: &mut Lines| {
         modules.tell(lines);
         let told = |lines: &mut Lines, stack| tell_stack(lines, stack);
         told(lines, now.0);
@@ -169,7 +190,19 @@ fn one(t: &mut Thread, granule: usize, present: Present, found: &Found) {
         }
         memory.tell(lines);
         lines.line(format_args!("end\t{number:x}"));
-    });
+    };
+    let mut told = channel::send(tell);
+    if !told && channel::again(number) {
+        untold();
+        told = channel::send(tell);
+    }
+    if !told {
+        let other = registry::lock().who(found.prior.slot.0, found.prior.timestamp);
+        plain::tell(
+            at,
+            [(Some(t.id), now.1.name(), now.0), (other, then.1.name(), then.0)],
+        );
+    }
     if channel::options().halt_on_race && channel::wait_for_answer(number) {
         exit::halt();
     }

@@ -1,23 +1,28 @@
 //! All threads there ever were, and the clock slots they have.
 //!
 //! A slot passes from an ended thread to a new one only where the new one's parent knows all that the ended one did
-//! (`hb::can_follow`), so that nothing is hidden. What is kept of an ended thread is its name and where it came from;
+//! (`hb::can_follow`), so that nothing is hidden: because it has waited for it, or because it comes after a release behind which
+//! that thread touched and learned nothing any more, as detached threads mostly end. Where there are more threads than slots in a shadow
+//! word, all else is as before but slower: what the further ones do is kept in side states. What is kept of an ended thread is its name and where it came from;
 //! its clock only until somebody has waited for it.
 
 use crate::loss::{self, Loss};
 use crate::spin::{Guard, Spin};
 use crate::stacks::Stack;
 use deadheat_abi::shadow::{SIDE, TIME_BITS};
+use deadheat_detect::clock::MAX_SLOT;
 use deadheat_detect::hb::HbThread;
 use deadheat_event::Slot;
 
-/// Slots from here on have no place in a shadow word.
+/// Slots from here on have no place in a shadow word: what their threads do is in side states.
 pub const SLOTS: u32 = SIDE;
 /// The last time that fits into a shadow word.
 pub const LAST_TIME: u64 = (1 << TIME_BITS) - 1;
 /// From this time on a thread looks for a new slot: no operation takes more times than are left.
 pub const WORN: u64 = LAST_TIME - 64;
-/// How many ended threads are asked for their slot.
+/// The last time that a thread without a place in shadow words is given.
+const LAST_FAR: u64 = 1 << 39;
+/// How many ended threads are asked for their slot: of those that ended last, and as many of the others in turn.
 const ASK: usize = 64;
 
 /// No thread.
@@ -57,17 +62,29 @@ pub enum State {
     Gone,
 }
 
+/// A slot whose thread has ended.
+#[derive(Clone, Copy, Debug)]
+struct Left {
+    slot: u32,
+    /// The thread's last time.
+    ended: u64,
+    /// Who knows of this time knows all that the thread did.
+    known: u64,
+}
+
 /// The threads.
 pub struct Registry {
     /// By number.
     pub entries: Vec<Entry>,
     /// Who had each slot: first time and thread, ascending.
     history: Vec<Vec<(u32, u32)>>,
-    /// Slots whose thread has ended, and its last time.
-    free: Vec<(u32, u64)>,
+    /// Slots whose thread has ended.
+    free: Vec<Left>,
+    /// Which of them is asked next.
+    turn: usize,
     /// Threads started that nobody has joined yet, the first one aside.
     pub outstanding: u32,
-    /// Slots for threads that have no place in the shadow.
+    /// Threads without a slot.
     blind: u32,
 }
 
@@ -95,6 +112,7 @@ impl Registry {
             entries: Vec::new(),
             history: Vec::new(),
             free: Vec::new(),
+            turn: 0,
             outstanding: 0,
             blind: 0,
         }
@@ -119,15 +137,8 @@ impl Registry {
     /// A slot for thread `id`, whose parent knows what `parent` does; the state it starts with, and whether it has a
     /// place in the shadow.
     pub fn place(&mut self, id: u32, parent: Option<&HbThread>) -> (HbThread, bool) {
-        let free = parent.and_then(|parent| {
-            let asked = self.free.len().saturating_sub(ASK)..self.free.len();
-            asked.rev().find(|at| {
-                let (slot, ended) = self.free[*at];
-                parent.get(Slot(slot)) >= ended
-            })
-        });
-        if let Some(at) = free {
-            let (slot, ended) = self.free.remove(at);
+        if let Some(at) = parent.and_then(|parent| self.free_for(parent)) {
+            let Left { slot, ended, .. } = self.free.swap_remove(at);
             self.history[slot as usize].push((ended as u32 + 1, id));
             return (HbThread::after(Slot(slot), ended), true);
         }
@@ -136,25 +147,48 @@ impl Registry {
             None => {
                 loss::note(Loss::Slots);
                 self.blind += 1;
-                (HbThread::after(Slot(SLOTS + self.blind), 0), false)
+                (HbThread::after(Slot(MAX_SLOT - self.blind % SLOTS), 0), false)
             }
         }
     }
 
+    /// A slot that a child of `parent` may have, by its place in the list.
+    fn free_for(&mut self, parent: &HbThread) -> Option<usize> {
+        let len = self.free.len();
+        let turn = self.turn;
+        let others = (0..ASK.min(len)).map(|n| (turn + n) % len);
+        self.turn = turn.wrapping_add(ASK);
+        let last = (len.saturating_sub(ASK)..len).rev();
+        last.chain(others).find(|at| {
+            let Left { slot, known, .. } = self.free[*at];
+            parent.get(Slot(slot)) >= known
+        })
+    }
+
     /// A slot that nobody has had.
     pub fn fresh(&mut self, id: u32) -> Option<Slot> {
+        if self.history.len() as u32 == SLOTS {
+            // In a shadow word this one says that the state is elsewhere.
+            self.history.push(Vec::new());
+        }
         let slot = self.history.len() as u32;
-        if slot >= SLOTS {
+        if slot >= MAX_SLOT - SLOTS {
             return None;
         }
         self.history.push(vec![(1, id)]);
         Some(Slot(slot))
     }
 
-    /// The thread in `slot` has ended at `time`. Slots with few times left stay empty.
-    pub fn leave(&mut self, slot: Slot, time: u64) {
-        if slot.0 < SLOTS && time < WORN / 8 * 7 {
-            self.free.push((slot.0, time));
+    /// The thread in `slot` has ended at `time`, in which it did nothing that others could miss if it is `clean`. Slots with few times left stay
+    /// empty.
+    pub fn leave(&mut self, slot: Slot, time: u64, clean: bool) {
+        let last = if slot.0 < SLOTS { WORN / 8 * 7 } else { LAST_FAR };
+        if time < last {
+            self.free.push(Left {
+                slot: slot.0,
+                ended: time,
+                known: time - u64::from(clean),
+            });
         }
     }
 
@@ -176,6 +210,7 @@ impl Default for Registry {
 mod tests {
     use super::*;
     use deadheat_detect::hb;
+    use deadheat_event::{SyncId, SyncOp};
 
     #[test]
     fn a_slot_is_used_again_only_by_a_child_of_who_knows_its_last_thread() {
@@ -183,7 +218,7 @@ mod tests {
         let (mut main, _) = registry.place(0, None);
         let (mut child, _) = registry.place(1, Some(&main));
         hb::fork(&mut main, &mut child);
-        registry.leave(child.slot(), child.time());
+        registry.leave(child.slot(), child.time(), false);
         let (other, _) = registry.place(2, Some(&main));
         assert_ne!(other.slot(), child.slot(), "nobody has joined it");
         hb::join(&mut main, &child);
@@ -202,19 +237,59 @@ mod tests {
             let (mut child, _) = registry.place(id, Some(&main));
             hb::fork(&mut main, &mut child);
             assert!(child.slot().0 <= 1);
-            registry.leave(child.slot(), child.time());
+            registry.leave(child.slot(), child.time(), false);
             hb::join(&mut main, &child);
         }
     }
 
     #[test]
-    fn a_thread_without_a_slot_still_has_a_clock() {
+    fn who_touched_nothing_after_a_release_is_known_by_who_comes_after_the_release() {
+        for clean in [true, false] {
+            let mut registry = Registry::new();
+            let (mut main, _) = registry.place(0, None);
+            let (mut child, _) = registry.place(1, Some(&main));
+            hb::fork(&mut main, &mut child);
+            assert!(child.has_learned(), "of its parent");
+            let mut object = hb::HbSync::default();
+            hb::sync(&mut child, SyncOp::Send(SyncId(0)), &mut object);
+            assert!(!child.has_learned());
+            registry.leave(child.slot(), child.time(), clean);
+            let (other, _) = registry.place(2, Some(&main));
+            assert_ne!(other.slot(), child.slot(), "main does not know of the release");
+            hb::sync(&mut main, SyncOp::Receive(SyncId(0)), &mut object);
+            let (next, _) = registry.place(3, Some(&main));
+            assert_eq!(next.slot() == child.slot(), clean);
+            // Its own times are those that nobody can have heard of.
+            assert!(!clean || next.time() > child.time());
+        }
+    }
+
+    #[test]
+    fn slots_far_down_the_list_have_their_turn() {
+        let mut registry = Registry::new();
+        let (mut main, _) = registry.place(0, None);
+        let mut first = None;
+        for id in 1..1000 {
+            let (mut child, _) = registry.place(id, Some(&main));
+            hb::fork(&mut main, &mut child);
+            registry.leave(child.slot(), child.time(), false);
+            first.get_or_insert(child);
+        }
+        let first = first.expect("the first child");
+        hb::join(&mut main, &first);
+        let again = (1000..1100).any(|id| registry.place(id, Some(&main)).0.slot() == first.slot());
+        assert!(again, "nobody else was joined");
+    }
+
+    #[test]
+    fn threads_that_no_shadow_word_can_name_have_slots_of_their_own() {
         let mut registry = Registry::new();
         for id in 0..SLOTS {
-            assert!(registry.place(id, None).1);
+            assert!(registry.place(id, None).0.slot().0 < SLOTS);
         }
         let (a, seen) = registry.place(SLOTS, None);
         let (b, _) = registry.place(SLOTS + 1, None);
-        assert!(!seen && a.slot() != b.slot() && a.slot().0 >= SLOTS);
+        assert!(seen && a.slot() != b.slot() && a.slot().0 > SLOTS && b.slot().0 > SLOTS);
+        assert_eq!(registry.who(b.slot().0, 1), Some(SLOTS + 1));
     }
 }

@@ -3,6 +3,7 @@
 //! Two steps by `clone` with shared memory: no handlers of `fork` run, no page table is copied, and since the process in
 //! the middle ends at once, the reporter belongs to nobody: the program gets no SIGCHLD of it and no status.
 
+use crate::limits;
 use std::ffi::{CString, c_char, c_void};
 use std::path::PathBuf;
 
@@ -31,20 +32,12 @@ pub fn start(path: Option<&str>) -> Result<i32, String> {
     };
     let text = path.display().to_string();
     let fail = |error| format!("{text}: {}", std::io::Error::from_raw_os_error(error));
-    let mut sockets = [-1; 2];
-    // SAFETY: the kernel writes two descriptors.
-    let made = unsafe {
-        libc::syscall(
-            libc::SYS_socketpair,
-            libc::AF_UNIX,
-            libc::SOCK_STREAM | libc::SOCK_CLOEXEC,
-            0,
-            sockets.as_mut_ptr(),
-        )
-    };
-    if made != 0 {
-        return Err(fail(crate::vm::errno()));
-    }
+    let sockets = sockets()
+        .or_else(|error| match error {
+            libc::EMFILE => with_more_files(sockets),
+            _ => Err(error),
+        })
+        .map_err(fail)?;
     let path = CString::new(text.clone()).map_err(|_| fail(libc::EINVAL))?;
     let mut stacks = vec![0u128; 2 * STACK / 16];
     let middle = stacks[STACK / 16..].as_mut_ptr();
@@ -100,6 +93,37 @@ pub fn start(path: Option<&str>) -> Result<i32, String> {
         return Err(fail(error));
     }
     Ok(sockets[0])
+}
+
+fn sockets() -> Result<[i32; 2], i32> {
+    let mut sockets = [-1; 2];
+    // SAFETY: the kernel writes two descriptors.
+    let made = unsafe {
+        libc::syscall(
+            libc::SYS_socketpair,
+            libc::AF_UNIX,
+            libc::SOCK_STREAM | libc::SOCK_CLOEXEC,
+            0,
+            sockets.as_mut_ptr(),
+        )
+    };
+    if made == 0 {
+        Ok(sockets)
+    } else {
+        Err(crate::vm::errno())
+    }
+}
+
+/// The program has all descriptors that it may have: while `f` runs it may have as many as it could give itself. One beyond
+/// the limit stays when the limit comes back.
+fn with_more_files<R>(f: impl FnOnce() -> Result<R, i32>) -> Result<R, i32> {
+    let before = limits::kernel(libc::RLIMIT_NOFILE, None)?;
+    let mut more = before;
+    more.rlim_cur = before.rlim_max;
+    limits::kernel(libc::RLIMIT_NOFILE, Some(&more))?;
+    let result = f();
+    let _ = limits::kernel(libc::RLIMIT_NOFILE, Some(&before));
+    result
 }
 
 extern "C" fn middle_process(start: *mut c_void) -> i32 {

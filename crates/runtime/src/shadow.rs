@@ -24,7 +24,7 @@ pub fn reserve() -> Result<(), i32> {
     vm::advise(start, LEN as usize, libc::MADV_DONTDUMP);
     // A huge page of shadow is 1 MiB of memory of which often little is used.
     vm::advise(start, LEN as usize, libc::MADV_NOHUGEPAGE);
-    Ok(())
+    SIDES.reserve(SHADOW_PAGES)
 }
 
 /// Has the kernel map the shadow of some memory, to be written. It need not.
@@ -71,9 +71,12 @@ fn has_sides(page: usize) -> bool {
 
 /// Forgets everything, side states too, which are not used again.
 pub fn forget_all() {
-    vm::advise(BASE as usize, LEN as usize, libc::MADV_DONTNEED);
-    if let Some(start) = SIDES.start() {
-        vm::advise(start, SHADOW_PAGES * size_of::<AtomicU16>(), libc::MADV_DONTNEED);
+    // SAFETY: the shadow, and what belongs to it.
+    unsafe {
+        vm::zero(BASE as usize, LEN as usize);
+        if let Some(start) = SIDES.start() {
+            vm::zero(start, SHADOW_PAGES * size_of::<AtomicU16>());
+        }
     }
 }
 
@@ -114,9 +117,10 @@ fn reset_pages(from: usize, to: usize) {
     // Masked addresses may wrap around within a mapping that is larger than what a mask tells apart: then in two pieces.
     let (start, len) = (std::ptr::from_ref(cell(from)).addr(), (to - from) * 2);
     let room = (BASE + LEN) as usize - start;
-    vm::advise(start, len.min(room), libc::MADV_DONTNEED);
-    if len > room {
-        vm::advise(BASE as usize, len - room, libc::MADV_DONTNEED);
+    // SAFETY: the shadow of memory that has no history any more.
+    unsafe {
+        vm::zero(start, len.min(room));
+        vm::zero(BASE as usize, len.saturating_sub(room));
     }
 }
 

@@ -65,6 +65,11 @@ static FREE: Spin<Vec<u32>> = Spin::new(Vec::new());
 /// How many a thread puts by, and how many it takes or gives at once.
 const PUT_BY: usize = 128;
 
+/// Maps the table ahead of its first use, or says why not.
+pub fn reserve() -> Result<(), i32> {
+    SIDE.reserve(SIDES)
+}
+
 fn state(index: u64) -> *mut Side {
     SIDE.at(index as usize % SIDES, SIDES)
 }
@@ -438,7 +443,7 @@ fn hold_cell(cell: &Cell) -> Option<u64> {
 /// The second word: what this thread's inline test for reads may take as done.
 fn filter(t: &Thread, old: u64, mask: u8, kind: AccessKind, atomic: bool) -> u64 {
     match (kind, atomic) {
-        _ if t.blind => old,
+        _ if t.blind || t.far => old,
         (_, true) => old,
         _ if (old ^ t.epoch) & EPOCH == 0 && old != 0 => word(t.epoch, Place(0), bytes(old) | mask),
         _ => word(t.epoch, Place(0), mask),

@@ -47,6 +47,12 @@ static CONTEXT_INDEX: Index = Index::new();
 
 const _: () = assert!(ALL < CONTEXTS as u32);
 
+/// Maps the tables ahead of their first use, or says why not.
+pub fn reserve() -> Result<(), i32> {
+    NODE.reserve(NODES)?;
+    CONTEXT.reserve(CONTEXTS)
+}
+
 fn node(id: u32) -> &'static Node {
     // SAFETY: ids come from `push`, so they lie within the table; zero bytes are atomics.
     unsafe { &*NODE.at(id as usize, NODES) }

@@ -1,15 +1,25 @@
-//! Real threads on one cell: nothing is lost, nothing is made up, whatever they come upon each other in.
+//! Real threads on one cell: nothing is lost, nothing is made up, whatever they come upon each other in. `DEADHEAT_CASES` times as
+//! long as usual, if it is set.
 
 use crate::cell::{self, Cell, Found};
+use crate::intern::{self, Index};
 use crate::places::Place;
+use crate::registry::SLOTS;
 use crate::thread::Thread;
 use crate::{readers, side, sync};
 use deadheat_detect::hb::HbThread;
 use deadheat_event::{AccessKind, Mode, Slot};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Barrier, Mutex};
 
 const THREADS: u32 = 4;
 const ROUNDS: u32 = 20_000;
+
+/// How many times as much as usual is to be done.
+pub fn times() -> u32 {
+    let times = std::env::var("DEADHEAT_CASES");
+    times.ok().and_then(|times| times.parse().ok()).unwrap_or(1)
+}
 
 /// Numbers that look random, the same in every run.
 pub struct Random(pub u64);
@@ -31,29 +41,50 @@ impl Random {
     }
 }
 
-/// Runs `work` in threads that know nothing of each other, and gives what they found.
-fn run(work: impl Fn(&mut Thread, &mut Random, &mut Vec<Found>) + Sync) -> Vec<Found> {
+/// Runs `work` in threads that begin together, and gives what each of them returns.
+fn in_threads<R: Send>(work: impl Fn(u32) -> R + Sync) -> Vec<R> {
     let start = Barrier::new(THREADS as usize);
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS)
             .map(|n| {
                 let (work, start) = (&work, &start);
                 scope.spawn(move || {
-                    let mut t = Thread::new(n, HbThread::after(Slot(n + 1), 0), true);
-                    let (mut random, mut found) = (Random(u64::from(n)), Vec::new());
                     start.wait();
-                    for _ in 0..ROUNDS {
-                        work(&mut t, &mut random, &mut found);
-                    }
-                    found
+                    work(n)
                 })
             })
             .collect();
         threads
             .into_iter()
-            .flat_map(|thread| thread.join().expect("it did not panic"))
+            .map(|thread| thread.join().expect("it did not panic"))
             .collect()
     })
+}
+
+/// Runs `work`, so many rounds of it, in threads that know nothing of each other, and gives what they found.
+fn run_in(
+    slot: impl Fn(u32) -> u32 + Sync,
+    rounds: u32,
+    work: impl Fn(&mut Thread, &mut Random, &mut Vec<Found>) + Sync,
+) -> Vec<Found> {
+    let found = in_threads(|n| {
+        let mut t = Thread::new(n, HbThread::after(Slot(slot(n)), 0), true);
+        let (mut random, mut found) = (Random(u64::from(n)), Vec::new());
+        for _ in 0..rounds * times() {
+            work(&mut t, &mut random, &mut found);
+        }
+        found
+    });
+    found.into_iter().flatten().collect()
+}
+
+fn run(work: impl Fn(&mut Thread, &mut Random, &mut Vec<Found>) + Sync) -> Vec<Found> {
+    run_in(|n| n + 1, ROUNDS, work)
+}
+
+/// A slot for every other thread that shadow words have no room for.
+fn near_and_far(n: u32) -> u32 {
+    if n.is_multiple_of(2) { n + 1 } else { SLOTS + n }
 }
 
 fn any(t: &mut Thread, cell: &Cell, random: &mut Random, found: &mut Vec<Found>) {
@@ -108,4 +139,71 @@ fn threads_without_a_lock_race_on_every_byte() {
     assert_eq!(bytes, 0xff);
     side::reset(&cell);
     assert_eq!(cell.load(), (0, 0));
+}
+
+#[test]
+fn near_and_far_threads_that_share_a_lock_never_race() {
+    const LOCK: usize = 0x5_0000_1000;
+    let (cell, lock) = (Cell::default(), Mutex::new(()));
+    // Their clocks are long, so fewer rounds.
+    let found = run_in(near_and_far, ROUNDS / 20, |t, random, found| {
+        let guard = lock.lock();
+        sync::acquire(t, LOCK, Mode::Exclusive);
+        for _ in 0..random.below(4) {
+            any(t, &cell, random, found);
+        }
+        sync::release(t, LOCK, Mode::Exclusive);
+        drop(guard);
+    });
+    assert!(found.is_empty(), "{:?}", found[0]);
+    side::reset(&cell);
+}
+
+#[test]
+fn near_and_far_threads_without_a_lock_race_on_every_byte() {
+    let cell = Cell::default();
+    let found = run_in(near_and_far, ROUNDS, |t, random, found| {
+        any(t, &cell, random, found)
+    });
+    let bytes = found.iter().fold(0, |bytes, found| bytes | found.mask);
+    assert_eq!(bytes, 0xff);
+    assert!(
+        found.iter().any(|found| found.prior.slot.0 > SLOTS),
+        "far ones, too"
+    );
+    side::reset(&cell);
+    assert_eq!(cell.load(), (0, 0));
+}
+
+#[test]
+fn an_index_that_grows_under_its_readers_gives_each_entry_one_id() {
+    const ENTRIES: usize = 5_000;
+    for _ in 0..times() {
+        let index = Index::new();
+        let values: Vec<AtomicU64> = (0..=ENTRIES).map(|_| AtomicU64::new(0)).collect();
+        let count = AtomicU32::new(0);
+        let ids = in_threads(|n| {
+            let mut random = Random(n.into());
+            let mut ids = vec![0; ENTRIES];
+            for _ in 0..4 * ENTRIES {
+                let value = random.below(ENTRIES as u64);
+                let is = |id: u32| values[id as usize].load(Ordering::Relaxed) == value + 1;
+                let make = || {
+                    let id = count.fetch_add(1, Ordering::Relaxed) + 1;
+                    values[id as usize].store(value + 1, Ordering::Relaxed);
+                    Some(id)
+                };
+                let id = index.find_or_add(intern::mix(0, value), is, make);
+                let id = id.expect("there is room");
+                assert!(ids[value as usize] == 0 || ids[value as usize] == id);
+                ids[value as usize] = id;
+            }
+            ids
+        });
+        for value in 0..ENTRIES {
+            let mut known = ids.iter().map(|ids| ids[value]).filter(|id| *id != 0);
+            let first = known.next();
+            assert!(known.all(|id| Some(id) == first), "{value}");
+        }
+    }
 }

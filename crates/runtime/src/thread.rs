@@ -7,6 +7,7 @@
 //! **Serial phases.** While all other threads that ever ran have been joined, whatever the only thread does happens
 //! before all that follows. Then its inline tests pass, and it records nothing. A phase ends with the next fork.
 
+use crate::intercept::Alternate;
 use crate::locks::{Held, LockSet};
 use crate::outside::Calls;
 use crate::owners::Owner;
@@ -14,8 +15,8 @@ use crate::places::{At, Place};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
 use crate::stacks::{self, Entry};
 use crate::tls::{self, Tls};
-use crate::{code, outside, shadow, side};
-use deadheat_abi::shadow::{SLOT_SHIFT, TIME_SHIFT};
+use crate::{code, intercept, outside, shadow, side};
+use deadheat_abi::shadow::{EPOCH, SIDE, SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
 use deadheat_detect::hb::{self, HbThread};
 use std::ffi::c_void;
@@ -44,6 +45,10 @@ pub struct Thread {
     pub serial: bool,
     /// Whether it has no place in the shadow: its accesses are neither checked nor recorded.
     pub blind: bool,
+    /// Whether shadow words have no room for its slot: what it does goes to side states.
+    pub far: bool,
+    /// The epoch of its last access on record, as in a shadow word.
+    pub last: u64,
     /// Whether it has ever issued a release fence.
     pub fenced: bool,
     /// Between the two halves of how many atomic operations it is (more than one only in signal handlers).
@@ -64,6 +69,8 @@ pub struct Thread {
     pub calls: Calls,
     /// Its stack: first and last+1 address.
     pub stack: (usize, usize),
+    /// The stack that its handlers of signals run on, if it is not the one that the program gave.
+    pub alternate: Option<Alternate>,
     tls: *mut Tls,
 }
 
@@ -93,6 +100,11 @@ pub struct Chained {
     /// The bytes it read.
     pub bytes: u8,
 }
+
+/// The epoch of a thread whose slot has no room in a shadow word: like no word, because no side state has such an index. The low
+/// bits tell its epochs apart.
+const FAR: u64 = (SIDE as u64) << SLOT_SHIFT | 0x3f << TIME_SHIFT;
+const LOW: u64 = (1 << TIME_SHIFT) - 1;
 
 /// Where the locks stand in a cached place.
 const LOCKS_SHIFT: u32 = 48;
@@ -230,6 +242,8 @@ impl Thread {
             locks: 0,
             serial: false,
             blind: !seen,
+            far: false,
+            last: 0,
             fenced: false,
             atomics: 0,
             detector: FastTrack::default(),
@@ -240,6 +254,7 @@ impl Thread {
             sides: Vec::new(),
             calls: Calls::default(),
             stack: (0, 0),
+            alternate: None,
             tls: std::ptr::null_mut(),
         };
         thread.refresh();
@@ -261,6 +276,11 @@ impl Thread {
         unsafe { (*self.tls).context }
     }
 
+    /// Whether its present epoch might as well not have been: no access was ever on record, and nothing was learned.
+    pub fn is_clean(&self) -> bool {
+        !self.hb.has_learned() && (self.last ^ self.epoch) & if self.far { !0 } else { EPOCH } != 0
+    }
+
     /// Whether its accesses are checked now.
     #[inline]
     pub fn checks(&self) -> bool {
@@ -268,12 +288,20 @@ impl Thread {
     }
 
     fn pack(&self) -> u64 {
+        if self.far {
+            return FAR | self.hb.time() & LOW;
+        }
         u64::from(self.hb.slot().0) << SLOT_SHIFT | self.hb.time().min(LAST_TIME) << TIME_SHIFT
     }
 
     /// To be called after the clock may have changed: what depends on it follows.
     #[inline]
     pub fn refresh(&mut self) {
+        self.far = self.hb.slot().0 >= registry::SLOTS;
+        if self.far {
+            // Then the short cut finds no place.
+            self.locks = UNKNOWN_LOCKS;
+        }
         self.epoch = self.pack();
         let times = self.hb.times();
         (self.times, self.times_len) = (times.as_ptr(), times.len());
@@ -316,7 +344,11 @@ impl Thread {
             // SAFETY: the thread's own variable; `end` says when it goes.
             self.owner = unsafe {
                 let inside = &raw const (*self.tls).inside;
-                Owner::new(self.hb.slot().0, inside.cast())
+                if self.hb.slot().0 < registry::SLOTS {
+                    Owner::new(self.hb.slot().0, inside.cast())
+                } else {
+                    Owner::of_nothing(inside.cast())
+                }
             };
         }
     }
@@ -325,7 +357,9 @@ impl Thread {
     #[inline]
     pub fn place(&mut self, context: u64, pc: usize, free: bool) -> Place {
         let locks = self.held.set();
-        self.locks = u64::from(locks.0) << LOCKS_SHIFT;
+        if !self.far {
+            self.locks = u64::from(locks.0) << LOCKS_SHIFT;
+        }
         self.places.find(At {
             context,
             pc,
@@ -615,7 +649,7 @@ pub fn fork_failed(child: Child) {
     let mut registry = registry::lock();
     registry.entries[child.0.id as usize].state = State::Gone;
     registry.outstanding -= 1;
-    registry.leave(child.0.hb.slot(), child.0.hb.time());
+    registry.leave(child.0.hb.slot(), child.0.hb.time(), false);
 }
 
 /// The first thing that the new thread does.
@@ -656,10 +690,12 @@ pub fn end() {
     };
     outside::end_thread(&mut thread);
     side::give_all(&mut thread);
+    intercept::end_alternate(&mut thread);
     thread.owner.gone();
+    let clean = thread.is_clean();
     let Thread { id, hb, .. } = *thread;
     let mut registry = registry::lock();
-    registry.leave(hb.slot(), hb.time());
+    registry.leave(hb.slot(), hb.time(), clean);
     let entry = &mut registry.entries[id as usize];
     entry.name = name_of_this_thread();
     let stack = entry.stack;

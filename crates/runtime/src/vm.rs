@@ -2,6 +2,7 @@
 //!
 //! System calls are made directly: `mmap` and its kin are intercepted, and what the runtime maps is not the program's.
 
+use crate::limits;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -15,9 +16,22 @@ const OWN_END: usize = 0x5400_0000_0000;
 
 static NEXT: AtomicUsize = AtomicUsize::new(OWN);
 
+/// Bytes of address space that the runtime has.
+static MAPPED: AtomicUsize = AtomicUsize::new(0);
+
+/// How much address space the runtime has.
+pub fn mapped() -> usize {
+    MAPPED.load(Ordering::Relaxed)
+}
+
 /// Maps zeroed memory among the runtime's own. Null if the kernel has none.
 pub fn map(len: usize) -> *mut u8 {
     map_own(len, 0).unwrap_or(std::ptr::null_mut())
+}
+
+/// Maps zeroed memory where the kernel puts the program's, for what the program will use.
+pub fn map_among_the_programs(len: usize) -> Option<*mut u8> {
+    map_at(0, len, 0).ok()
 }
 
 fn map_own(len: usize, flags: i32) -> Result<*mut u8, i32> {
@@ -43,8 +57,22 @@ pub fn reserve(at: usize, len: usize) -> Result<*mut u8, i32> {
 }
 
 fn map_at(at: usize, len: usize, flags: i32) -> Result<*mut u8, i32> {
+    // What the runtime takes is not to be missing from what the program may take.
+    limits::widen(len);
     // SAFETY: a new private mapping; with MAP_FIXED_NOREPLACE it never takes the place of another.
-    let got = unsafe {
+    let got = unsafe { map_anywhere(at, len, flags) };
+    if got == -1 {
+        return Err(errno());
+    }
+    MAPPED.fetch_add(len, Ordering::Relaxed);
+    Ok(std::ptr::with_exposed_provenance_mut(got as usize))
+}
+
+/// # Safety
+/// With `MAP_FIXED` in the flags, what is there is not needed any more.
+unsafe fn map_anywhere(at: usize, len: usize, flags: i32) -> i64 {
+    // SAFETY: as the caller promises.
+    unsafe {
         libc::syscall(
             libc::SYS_mmap,
             at,
@@ -54,11 +82,6 @@ fn map_at(at: usize, len: usize, flags: i32) -> Result<*mut u8, i32> {
             -1,
             0,
         )
-    };
-    if got == -1 {
-        Err(errno())
-    } else {
-        Ok(std::ptr::with_exposed_provenance_mut(got as usize))
     }
 }
 
@@ -69,6 +92,24 @@ fn map_at(at: usize, len: usize, flags: i32) -> Result<*mut u8, i32> {
 pub unsafe fn unmap(start: *mut u8, len: usize) {
     // SAFETY: as the caller promises.
     unsafe { libc::syscall(libc::SYS_munmap, start, len) };
+    MAPPED.fetch_sub(len, Ordering::Relaxed);
+}
+
+/// Makes whole pages of a [`reserve`]d range zeros again, and gives their memory back. A process that is confined may not be
+/// allowed one way or the other; if neither, nothing is checked from here on.
+///
+/// # Safety
+/// The range is the runtime's own, and nobody needs what is in it.
+pub unsafe fn zero(start: usize, len: usize) {
+    if len == 0 || advise(start, len, libc::MADV_DONTNEED) {
+        return;
+    }
+    // SAFETY: as the caller promises.
+    let got = unsafe { map_anywhere(start, len, libc::MAP_NORESERVE | libc::MAP_FIXED) };
+    if got == -1 {
+        // What is there would be taken for the history of what comes.
+        crate::loss::give_up();
+    }
 }
 
 /// Tells the kernel how pages will be used (`MADV_…`). Whether it listened.
@@ -120,6 +161,14 @@ impl<T> Table<T> {
         }
     }
 
+    /// Maps the table, of `len` elements, ahead of its first use, or says why not.
+    pub fn reserve(&self, len: usize) -> Result<(), i32> {
+        if self.start().is_none() {
+            self.map(len)?;
+        }
+        Ok(())
+    }
+
     /// The element `index` of a table of `len`; the table is mapped at the first call.
     #[inline]
     pub fn at(&self, index: usize, len: usize) -> *mut T {
@@ -138,24 +187,28 @@ impl<T> Table<T> {
 
     #[cold]
     fn make(&self, len: usize) -> usize {
-        let bytes = (len * size_of::<T>()).next_multiple_of(PAGE);
-        let mapped = match reserve(0, bytes) {
-            Ok(mapped) => mapped,
+        match self.map(len) {
+            Ok(start) => start,
             Err(error) => crate::log::die("out of address space", error),
-        };
+        }
+    }
+
+    fn map(&self, len: usize) -> Result<usize, i32> {
+        let bytes = (len * size_of::<T>()).next_multiple_of(PAGE);
+        let mapped = reserve(0, bytes)?;
         let new = mapped.expose_provenance();
-        match self
+        let first = self
             .start
-            .compare_exchange(0, new, Ordering::AcqRel, Ordering::Acquire)
-        {
+            .compare_exchange(0, new, Ordering::AcqRel, Ordering::Acquire);
+        match first {
             Ok(_) => {
                 advise(new, bytes, libc::MADV_DONTDUMP);
-                new
+                Ok(new)
             }
             Err(other) => {
                 // SAFETY: nobody has seen this mapping.
                 unsafe { unmap(mapped, bytes) };
-                other
+                Ok(other)
             }
         }
     }

@@ -4,7 +4,7 @@ use super::compilers::{self, Language};
 use super::home::Home;
 use super::listen::{Listener, conclude};
 use super::run::{self, End};
-use super::settings::Settings;
+use super::settings::{EXIT_CODE, Settings};
 use crate::args::Check;
 use crate::files;
 use crate::term::{Color, Term};
@@ -31,13 +31,17 @@ pub fn run(args: &Check, color: Color) -> Result<ExitCode> {
     };
     let end = run::observed(&program, &args.arguments, &settings, &mut listener)?;
     drop(made);
-    if let End::Signal(signal) = end {
-        term.warn(&format!(
-            "the program was ended by signal {signal}{}",
-            signal_name(signal)
-        ));
+    if let Some(why) = listener.unchecked() {
+        bail!("the program cannot be checked: {why}");
     }
+    if let End::Signal(signal) = end {
+        listener.killed(signal, signal_name(signal));
+    }
+    let silent = listener.silent();
     let (report, settings) = listener.finish()?;
+    if silent && report.summary.races == 0 && end == End::Status(settings.exit_code.unwrap_or(EXIT_CODE)) {
+        term.warn("the program ended without a word, with the status of one that has found races: what it said is above");
+    }
     let outcome = conclude(&report, &settings, term);
     Ok(ExitCode::from(outcome.status.unwrap_or(end.status())))
 }

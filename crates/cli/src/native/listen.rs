@@ -102,6 +102,23 @@ impl Listener {
         }
     }
 
+    /// Why the program could not be checked, if it said so.
+    pub fn unchecked(&self) -> Option<&str> {
+        self.reporter.unchecked()
+    }
+
+    /// Whether the program has not said how it ends.
+    pub fn silent(&self) -> bool {
+        self.reporter.exit().is_none()
+    }
+
+    /// The program was ended by a signal.
+    pub fn killed(&mut self, signal: u8, name: &str) {
+        if let Some(event) = self.reporter.killed(signal.into(), name) {
+            self.show(&event);
+        }
+    }
+
     /// The report, written where it belongs. The last line is the caller's.
     pub fn finish(mut self) -> Result<(Report, Settings)> {
         let colors = self.colors();
@@ -113,7 +130,11 @@ impl Listener {
                 colors,
                 &mut self.sources,
             )?;
-            write(self.output.take(), &contents)?;
+            if let Err(error) = write(self.output.take(), &contents) {
+                // A full disk, say. What was found is not lost for that.
+                tell_all(&report, &mut self.sources, self.term);
+                return Err(error);
+            }
         }
         for note in report
             .summary
@@ -123,8 +144,13 @@ impl Listener {
         {
             self.term.warn(note);
         }
-        if let Some(directory) = &self.settings.log_dir {
-            leave(&report, directory)?;
+        if let Some(directory) = &self.settings.log_dir
+            && let Err(error) = leave(&report, directory)
+        {
+            if !self.live {
+                tell_all(&report, &mut self.sources, self.term);
+            }
+            return Err(error);
         }
         if self.settings.stats {
             for (name, value) in &report.summary.stats {
@@ -133,6 +159,15 @@ impl Listener {
         }
         Ok((report, self.settings))
     }
+}
+
+/// The whole report as text on stderr.
+fn tell_all(report: &Report, sources: &mut Sources, term: Term) {
+    let mut contents = Vec::new();
+    if text::write(report, Colors::none(), sources, &mut contents).is_ok() {
+        let _ = std::io::stderr().lock().write_all(&contents);
+    }
+    say(&last_line(&report.summary, term));
 }
 
 /// The report in a format.

@@ -8,9 +8,11 @@ use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::Signals;
 use std::ffi::OsString;
+use std::fs::File;
 use std::io::Write;
 use std::net::Shutdown;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -58,7 +60,7 @@ pub fn observed(
     let mut command = Command::new(program);
     command
         .args(arguments)
-        .env(options::VARIABLE, runtime_options(settings, theirs.as_raw_fd())?);
+        .env(options::VARIABLE, runtime_options(settings, &theirs)?);
     thread::scope(|scope| {
         let reading = scope.spawn(|| {
             let mut answers = &ours;
@@ -111,7 +113,7 @@ fn attended_while(command: &mut Command, started: impl FnOnce()) -> Result<End> 
 }
 
 /// `DEADHEAT_OPTIONS` for the program: the user's, ours, and the channel.
-fn runtime_options(settings: &Settings, channel: i32) -> Result<String> {
+fn runtime_options(settings: &Settings, channel: &UnixStream) -> Result<String> {
     // What the reporter does is done here.
     let runtime = Settings {
         halt_on_race: settings.halt_on_race,
@@ -124,6 +126,12 @@ fn runtime_options(settings: &Settings, channel: i32) -> Result<String> {
     if !text.is_empty() {
         text.push(':');
     }
-    text.push_str(&format!("report_fd={channel}"));
+    // With the number of the file: a program that was started by the program may find another one behind the descriptor.
+    let file = channel
+        .as_fd()
+        .try_clone_to_owned()
+        .and_then(|fd| File::from(fd).metadata())
+        .context("cannot make a channel")?;
+    text.push_str(&format!("report_fd={}/{}", channel.as_raw_fd(), file.ino()));
     Ok(text)
 }

@@ -10,4 +10,5 @@ mod native;
 mod readme;
 mod report;
 mod reporter;
+mod survive;
 mod traces;

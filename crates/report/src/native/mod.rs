@@ -108,6 +108,8 @@ pub struct Reporter {
     process: Process,
     /// Those that have spoken before.
     others: FxHashMap<u32, Process>,
+    /// Why the program could not be checked.
+    unchecked: Option<String>,
     /// The first process.
     first: Option<u32>,
     findings: Vec<Kept>,
@@ -173,6 +175,7 @@ impl Reporter {
             symbols: Symbols::new(places),
             process: Process::default(),
             others: FxHashMap::default(),
+            unchecked: None,
             first: None,
             findings: Vec::new(),
             by_id: FxHashMap::default(),
@@ -207,6 +210,19 @@ impl Reporter {
     /// How the first process said that it ends.
     pub fn exit(&self) -> Option<Exit> {
         self.exit
+    }
+
+    /// Why the program could not be checked, if it said so.
+    pub fn unchecked(&self) -> Option<&str> {
+        self.unchecked.as_deref()
+    }
+
+    /// The program was ended by a signal, as whoever waited for it knows. What to say of it, unless it was said.
+    pub fn killed(&mut self, signal: u32, name: &str) -> Option<Event> {
+        self.exit = Some(Exit::Signal(signal));
+        self.note(format!(
+            "the program was ended by signal {signal}{name}: this is what was found until then"
+        ))
     }
 
     fn record(&mut self, record: Record) -> Option<Event> {
@@ -296,6 +312,7 @@ impl Reporter {
                 }
             }
             Record::Loss(text) => return self.note(text),
+            Record::Unchecked(why) => self.unchecked = Some(why),
             Record::Stat { name, number } => {
                 if self.options.stats && (self.stats.len() < MAX_STATS || self.stats.contains_key(&name)) {
                     let sum = self.stats.entry(name).or_default();
@@ -407,6 +424,33 @@ impl Reporter {
         }
     }
 
+    /// What to say of modules in which places were found that have no line.
+    fn bare_modules(&self) -> Vec<String> {
+        let mut bare: Vec<&str> = Vec::new();
+        for kept in &self.findings {
+            let places = kept
+                .finding
+                .accesses
+                .iter()
+                .filter_map(|access| access.frames.first());
+            let modules = places
+                .filter(|frame| frame.line.is_none())
+                .filter_map(|frame| frame.module.as_deref());
+            for module in modules {
+                if !bare.contains(&module) {
+                    bare.push(module);
+                }
+            }
+        }
+        let say = |module: &&str| {
+            format!(
+                "{module} has no debug information: build it with `-g` and do not strip it, or put a file of debug \
+                 information where debuggers find it, to see functions and lines"
+            )
+        };
+        bare.iter().take(MAX_NOTES).map(say).collect()
+    }
+
     fn note(&mut self, text: String) -> Option<Event> {
         if self.notes.len() >= MAX_NOTES || self.notes.contains(&text) {
             return None;
@@ -435,6 +479,7 @@ impl Reporter {
         if killed {
             notes.push("the program ended without a word: killed, or replaced by another program".to_owned());
         }
+        notes.extend(self.bare_modules());
         // Nobody ended these.
         let open = self.others.values().chain([&self.process]);
         self.bad_lines += open.filter(|process| process.open.is_some()).count() as u64;

@@ -55,6 +55,8 @@ pub enum Record {
         times: u64,
     },
     Loss(String),
+    /// The program cannot be checked, and why.
+    Unchecked(String),
     Stat {
         name: String,
         number: u64,
@@ -173,6 +175,7 @@ pub fn parse(line: &str) -> Result<Record, Malformed> {
             times: fields.decimal()?,
         },
         "loss" => Record::Loss(text(fields.word()?, TEXT)),
+        "unchecked" => Record::Unchecked(text(fields.word()?, TEXT)),
         "stat" => Record::Stat {
             name: text(fields.word()?, NAME),
             number: fields.decimal()?,
@@ -420,6 +423,7 @@ mod tests {
                 },
             ),
             ("loss\tno room", Record::Loss("no room".into())),
+            ("unchecked\tno room", Record::Unchecked("no room".into())),
             (
                 "stat\treads\t10",
                 Record::Stat {
@@ -479,7 +483,7 @@ mod tests {
 
         #[test]
         fn no_line_makes_the_parser_panic(
-            word in "deadheat|module|stack|thread|race|access|lock|memory|count|exit|stat|loss|\\PC{0,5}",
+            word in "deadheat|module|stack|thread|race|access|lock|memory|count|exit|stat|loss|unchecked|\\PC{0,5}",
             rest in "(\t(heap|read|plain|signal|-|[0-9a-f]{1,17}|%[0-9a-z]{0,2}|\\PC{0,4})){0,8}",
         ) {
             let _ = parse(&format!("{word}{rest}"));

@@ -9,7 +9,7 @@
 use super::define::{interpose, redirect};
 use super::memory_functions::{read as check_read, write as check_write};
 use super::{event, poll, streams};
-use crate::sync;
+use crate::{channel, sync, thread};
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use libc::{iovec, mqd_t, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
 
@@ -251,12 +251,70 @@ interpose! {
     }
 
     fn close[_, real](descriptor: c_int) -> c_int {
+        if is_ours(descriptor) {
+            // SAFETY: the C library's own variable of this thread.
+            unsafe { *libc::__errno_location() = libc::EBADF };
+            return -1;
+        }
         sends(descriptor);
         poll::closes(descriptor);
         streams::changed();
         // SAFETY: as above.
         unsafe { real(descriptor) }
     }
+}
+
+/// Whether a descriptor is the one of the reports, which is none of the program's.
+fn is_ours(descriptor: c_int) -> bool {
+    descriptor >= 0 && descriptor == channel::descriptor()
+}
+
+interpose! {
+    fn close_range[_, real](first: c_uint, last: c_uint, flags: c_int) -> c_int {
+        // SAFETY: the caller's arguments, or parts of the range.
+        around(first, last, |first, last| unsafe { real(first, last, flags) })
+    }
+
+    fn closefrom[_, real](first: c_int) -> () {
+        let ours = channel::descriptor();
+        if ours < first.max(0) {
+            // SAFETY: the caller's argument.
+            return unsafe { real(first) };
+        }
+        for descriptor in first.max(0)..ours {
+            // SAFETY: closes what the caller wants closed.
+            unsafe { libc::syscall(libc::SYS_close, descriptor) };
+        }
+        // SAFETY: as above.
+        unsafe { real(ours + 1) }
+    }
+
+    fn dup2[_, real](old: c_int, new: c_int) -> c_int {
+        if old != new && is_ours(new) {
+            thread::shut(channel::make_way);
+        }
+        // SAFETY: the caller's arguments.
+        unsafe { real(old, new) }
+    }
+
+    fn dup3[_, real](old: c_int, new: c_int, flags: c_int) -> c_int {
+        if old != new && is_ours(new) {
+            thread::shut(channel::make_way);
+        }
+        // SAFETY: the caller's arguments.
+        unsafe { real(old, new, flags) }
+    }
+}
+
+/// Closes the range without our descriptor.
+fn around(first: c_uint, last: c_uint, close: impl Fn(c_uint, c_uint) -> c_int) -> c_int {
+    let ours = channel::descriptor() as c_uint;
+    if !(first..=last).contains(&ours) {
+        return close(first, last);
+    }
+    let below = if first < ours { close(first, ours - 1) } else { 0 };
+    let above = if ours < last { close(ours + 1, last) } else { 0 };
+    below.min(above)
 }
 
 // Six arguments leave no register for the caller's address, and nobody needs it.

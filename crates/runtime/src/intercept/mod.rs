@@ -14,8 +14,8 @@
 //! | `model`, `models` | the same, as tables: functions that read or fill the caller's memory |
 //! | `global` | functions as the process has them, which may be the program's own |
 //! | `exit`, `at_exit`, `signals`, `fork` | ends and copies of the process |
-//! | `confine` | `seccomp` |
-//! | `late` | signals that come while the runtime is at work |
+//! | `confine`, `limits` | `seccomp`, limits of memory |
+//! | `late`, `alternate` | signals that come while the runtime is at work; stacks for handlers |
 //!
 //! What an interceptor may order is what the standard orders, no more: an edge too many hides races.
 //! [`event`] is how all of them enter the runtime. Before initialisation, inside the runtime itself and in threads that
@@ -24,6 +24,7 @@
 pub mod define;
 
 mod alloc;
+mod alternate;
 mod at_exit;
 mod barrier;
 mod bootstrap;
@@ -41,6 +42,7 @@ mod global;
 mod guard;
 mod late;
 mod libatomic;
+mod limits;
 mod locale;
 mod map;
 mod memory_functions;
@@ -71,6 +73,8 @@ pub fn init() {
     exit::init();
     signals::init();
 }
+
+pub use alternate::{Alternate, end as end_alternate};
 
 /// Has the signals of this thread come that were put off.
 pub fn deliver_signals() {

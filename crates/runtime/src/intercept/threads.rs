@@ -17,7 +17,7 @@ use crate::{outside, sync};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use deadheat_event::Mode;
-use libc::{clockid_t, pthread_attr_t, pthread_key_t, pthread_t, timespec};
+use libc::{clockid_t, pthread_attr_t, pthread_key_t, pthread_t, size_t, timespec};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -256,6 +256,42 @@ unsafe fn starts_detached(attributes: *const pthread_attr_t) -> bool {
         && state == libc::PTHREAD_CREATE_DETACHED
 }
 
+/// Threads with less than this for a stack get [`ROOM`] more.
+const SMALL: size_t = 256 << 10;
+
+/// What the runtime takes of the stack of a thread, and some more. (Reports have a stack of their own.)
+const ROOM: size_t = 64 << 10;
+
+/// The attributes with a larger stack, where they ask for one so small that the runtime would not be left enough. A stack that
+/// the program brings along is its own affair.
+///
+/// # Safety
+/// Valid attributes, or null for the defaults.
+unsafe fn with_room(attributes: *const pthread_attr_t) -> Option<pthread_attr_t> {
+    // SAFETY: attributes that are there, or made here. The copy is looked at while the caller's are there, and nothing of it
+    // is given back.
+    unsafe {
+        let mut roomy = core::mem::MaybeUninit::<pthread_attr_t>::uninit();
+        if attributes.is_null() {
+            if libc::pthread_attr_init(roomy.as_mut_ptr()) != 0 {
+                return None;
+            }
+        } else {
+            core::ptr::copy_nonoverlapping(attributes, roomy.as_mut_ptr(), 1);
+        }
+        let mut roomy = roomy.assume_init();
+        let (mut start, mut size) = (core::ptr::null_mut(), 0);
+        if libc::pthread_attr_getstack(&roomy, &mut start, &mut size) != 0 {
+            return None;
+        }
+        // The C library says where the stack ends; where it has yet to be made, that is nowhere.
+        let own = (start as usize).wrapping_add(size) != 0;
+        let asked = libc::pthread_attr_getstacksize(&roomy, &mut size) == 0;
+        let more = !own && asked && size < SMALL;
+        (more && libc::pthread_attr_setstacksize(&mut roomy, size + ROOM) == 0).then_some(roomy)
+    }
+}
+
 interpose! {
     fn pthread_create[pc, real](
         id: *mut pthread_t,
@@ -265,6 +301,9 @@ interpose! {
     ) -> c_int {
         // SAFETY: the caller's attributes.
         let detached = unsafe { starts_detached(attributes) };
+        // SAFETY: as above.
+        let roomy = unsafe { with_room(attributes) };
+        let attributes = roomy.as_ref().map_or(attributes, core::ptr::from_ref);
         let Some((start, new)) = prepare(routine as usize, argument, detached, pc) else {
             // SAFETY: the caller's arguments.
             return unsafe { real(id, attributes, routine, argument) };
