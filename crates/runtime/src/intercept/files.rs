@@ -230,20 +230,6 @@ interpose! {
         result
     }
 
-    fn dup2[_, real](from: c_int, to: c_int) -> c_int {
-        // SAFETY: as above.
-        let result = unsafe { real(from, to) };
-        streams::changed();
-        result
-    }
-
-    fn dup3[_, real](from: c_int, to: c_int, flags: c_int) -> c_int {
-        // SAFETY: as above.
-        let result = unsafe { real(from, to, flags) };
-        streams::changed();
-        result
-    }
-
     fn shutdown[_, real](descriptor: c_int, how: c_int) -> c_int {
         sends(descriptor);
         // SAFETY: as above.
@@ -294,7 +280,9 @@ interpose! {
             thread::shut(channel::make_way);
         }
         // SAFETY: the caller's arguments.
-        unsafe { real(old, new) }
+        let result = unsafe { real(old, new) };
+        streams::changed();
+        result
     }
 
     fn dup3[_, real](old: c_int, new: c_int, flags: c_int) -> c_int {
@@ -302,7 +290,9 @@ interpose! {
             thread::shut(channel::make_way);
         }
         // SAFETY: the caller's arguments.
-        unsafe { real(old, new, flags) }
+        let result = unsafe { real(old, new, flags) };
+        streams::changed();
+        result
     }
 }
 

@@ -208,7 +208,7 @@ pub fn outside(function: usize) -> Option<usize> {
     // Code that the program made while it ran is outside, too.
     let (start, known) = object_of(function, |loaded| {
         let known = |name: &&str| loaded.file.starts_with(*name);
-        (loaded.start, KNOWN.iter().any(|name| known(&name)))
+        (loaded.start, KNOWN.iter().any(known))
     })
     .unwrap_or((0, false));
     (!known).then_some(start)

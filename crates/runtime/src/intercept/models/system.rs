@@ -70,8 +70,11 @@ models! {
     fn uname(names: *mut utsname) -> c_int, then |m, r| if r == 0 { m.fill(names) };
     fn sysinfo(into: *mut sysinfo) -> c_int, then |m, r| if r == 0 { m.fill(into) };
     fn getrusage(who: c_int, into: *mut rusage) -> c_int, then |m, r| if r == 0 { m.fill(into) };
+    #[ours]
     fn getrlimit(what: c_int, into: *mut rlimit) -> c_int, then |m, r| if r == 0 { m.fill(into) };
+    #[ours]
     fn getrlimit64(what: c_int, into: *mut rlimit) -> c_int, then |m, r| if r == 0 { m.fill(into) };
+    #[ours]
     fn setrlimit(what: c_int, from: *const rlimit) -> c_int, first |m| m.look(from);
     fn getloadavg(into: *mut c_double, count: c_int) -> c_int, then |m, r| m.filled(into, r as isize * 8);
     fn gethostname(into: *mut c_char, room: size_t) -> c_int, then |m, r| if r == 0 { m.made(into) };

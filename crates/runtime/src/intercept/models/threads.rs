@@ -65,6 +65,7 @@ models! {
     fn sigsuspend(mask: *const sigset_t) -> c_int, first |m| m.read(mask, SIGNALS);
     #[ours] fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int,
         first |m| m.look(new), then |m, r| if r == 0 { m.fill(old) };
+    #[ours]
     fn sigaltstack(new: *const stack_t, old: *mut stack_t) -> c_int,
         first |m| m.look(new), then |m, r| if r == 0 { m.fill(old) };
     #[ours] fn sigwait(set: *const sigset_t, signal: *mut c_int) -> c_int,
