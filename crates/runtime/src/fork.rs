@@ -15,8 +15,8 @@ pub fn before() {
     races::hold_stack();
     channel::forks();
     exit::hold();
-    outside::hold();
     sync::hold_all();
+    outside::hold();
     channel::hold();
     races::hold();
     registry::hold();
@@ -44,8 +44,8 @@ pub fn parent() {
     registry::let_go();
     races::let_go();
     channel::let_go();
-    sync::let_go_all();
     outside::let_go();
+    sync::let_go_all();
     exit::let_go();
     races::let_go_stack();
 }

@@ -135,7 +135,7 @@ pub fn allocated(t: &mut Thread, addr: usize, size: usize, pc: usize) {
     if !t.serial {
         shadow::reset(addr, size);
         sync::forget_range(addr, size);
-        outside::forget(addr);
+        outside::forget(t, addr);
     }
 }
 
