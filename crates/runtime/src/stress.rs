@@ -97,18 +97,22 @@ fn any(t: &mut Thread, cell: &Cell, random: &mut Random, found: &mut Vec<Found>)
     }
 }
 
+/// Some accesses under a lock.
+fn locked(t: &mut Thread, lock: usize, cell: &Cell, random: &mut Random, found: &mut Vec<Found>) {
+    sync::acquire(t, lock, Mode::Exclusive);
+    for _ in 0..random.below(4) {
+        any(t, cell, random, found);
+    }
+    sync::release(t, lock, Mode::Exclusive);
+}
+
 #[test]
 fn threads_that_share_a_lock_never_race() {
     const LOCK: usize = 0x5_0000_0000;
     let (cell, lock) = (Cell::default(), Mutex::new(()));
     let found = run(|t, random, found| {
-        let guard = lock.lock();
-        sync::acquire(t, LOCK, Mode::Exclusive);
-        for _ in 0..random.below(4) {
-            any(t, &cell, random, found);
-        }
-        sync::release(t, LOCK, Mode::Exclusive);
-        drop(guard);
+        let _guard = lock.lock();
+        locked(t, LOCK, &cell, random, found);
     });
     assert!(found.is_empty(), "{:?}", found[0]);
     side::reset(&cell);
@@ -147,13 +151,8 @@ fn near_and_far_threads_that_share_a_lock_never_race() {
     let (cell, lock) = (Cell::default(), Mutex::new(()));
     // Their clocks are long, so fewer rounds.
     let found = run_in(near_and_far, ROUNDS / 20, |t, random, found| {
-        let guard = lock.lock();
-        sync::acquire(t, LOCK, Mode::Exclusive);
-        for _ in 0..random.below(4) {
-            any(t, &cell, random, found);
-        }
-        sync::release(t, LOCK, Mode::Exclusive);
-        drop(guard);
+        let _guard = lock.lock();
+        locked(t, LOCK, &cell, random, found);
     });
     assert!(found.is_empty(), "{:?}", found[0]);
     side::reset(&cell);

@@ -5,18 +5,25 @@ use crate::intercept::streams::{puts_into, took_from};
 use core::ffi::{c_char, c_int, c_void};
 use libc::{FILE, fpos_t, size_t, ssize_t, wchar_t};
 
-/// A line was read into a buffer that grows. Where the buffer is, and how large, is told only when that changed.
+/// A line is taken from a stream by `get`, into a buffer that the function may replace.
 ///
 /// # Safety
-/// As the function left them.
-unsafe fn line(
+/// The pointers are null or valid, as `getline` has them.
+unsafe fn a_line(
     m: Model,
     text: *mut *mut c_char,
     room: *mut size_t,
-    before: (*mut c_char, size_t),
-    result: ssize_t,
-) {
+    stream: *mut FILE,
+    get: impl FnOnce() -> ssize_t,
+) -> ssize_t {
+    if text.is_null() || room.is_null() {
+        return get();
+    }
     // SAFETY: the caller's promise.
+    let before = unsafe { (*text, *room) };
+    let result = get();
+    took_from(stream);
+    // SAFETY: as above.
     let now = unsafe { (*text, *room) };
     m.look(text);
     m.look(room);
@@ -29,6 +36,7 @@ unsafe fn line(
     if result >= 0 {
         m.write(now.0, result as usize + 1);
     }
+    result
 }
 
 unsafe extern "C" {
@@ -37,36 +45,9 @@ unsafe extern "C" {
 }
 
 models! {
-    fn getline(text: *mut *mut c_char, room: *mut size_t, stream: *mut FILE) -> ssize_t, as |f, m| {
-        if text.is_null() || room.is_null() {
-            return f(text, room, stream);
-        }
-        let before = (*text, *room);
-        let r = f(text, room, stream);
-        took_from(stream);
-        line(m, text, room, before, r);
-        r
-    };
-    fn getdelim(text: *mut *mut c_char, room: *mut size_t, end: c_int, stream: *mut FILE) -> ssize_t, as |f, m| {
-        if text.is_null() || room.is_null() {
-            return f(text, room, end, stream);
-        }
-        let before = (*text, *room);
-        let r = f(text, room, end, stream);
-        took_from(stream);
-        line(m, text, room, before, r);
-        r
-    };
-    fn __getdelim(text: *mut *mut c_char, room: *mut size_t, end: c_int, stream: *mut FILE) -> ssize_t, as |f, m| {
-        if text.is_null() || room.is_null() {
-            return f(text, room, end, stream);
-        }
-        let before = (*text, *room);
-        let r = f(text, room, end, stream);
-        took_from(stream);
-        line(m, text, room, before, r);
-        r
-    };
+    fn getline(text: *mut *mut c_char, room: *mut size_t, stream: *mut FILE) -> ssize_t, as |f, m| a_line(m, text, room, stream, || f(text, room, stream));
+    fn getdelim(text: *mut *mut c_char, room: *mut size_t, end: c_int, stream: *mut FILE) -> ssize_t, as |f, m| a_line(m, text, room, stream, || f(text, room, end, stream));
+    fn __getdelim(text: *mut *mut c_char, room: *mut size_t, end: c_int, stream: *mut FILE) -> ssize_t, as |f, m| a_line(m, text, room, stream, || f(text, room, end, stream));
     fn fgets(into: *mut c_char, room: c_int, stream: *mut FILE) -> *mut c_char,
         then |m, r| { took_from(stream); m.made(r) };
     fn fgets_unlocked(into: *mut c_char, room: c_int, stream: *mut FILE) -> *mut c_char,
