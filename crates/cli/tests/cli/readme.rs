@@ -3,7 +3,7 @@
 use crate::harness::{deadheat, root};
 use std::collections::BTreeSet;
 
-const COMMAND: &str = "cargo run --release -- check demo/bank.rs";
+const COMMAND: &str = "cargo run -- check demo/bank.rs";
 
 /// Addresses, and which thread came first, differ from run to run; the frames of the program do not.
 fn frames(report: &str) -> BTreeSet<&str> {

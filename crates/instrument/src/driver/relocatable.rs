@@ -41,8 +41,11 @@ fn definitions(data: &[u8]) -> Option<BTreeSet<Vec<u8>>> {
     let mut names = BTreeSet::new();
     for symbol in file.symbols() {
         let named = !matches!(symbol.kind(), SymbolKind::File | SymbolKind::Section);
-        if named && symbol.is_global() && !symbol.is_weak() && !symbol.is_undefined() {
-            names.insert(symbol.name_bytes().ok()?.to_owned());
+        let name = symbol.name_bytes().ok()?;
+        // What the pass adds is in one of them only.
+        let ours = name.starts_with(deadheat_abi::callee::PREFIX.as_bytes());
+        if named && !ours && symbol.is_global() && !symbol.is_weak() && !symbol.is_undefined() {
+            names.insert(name.to_owned());
         }
     }
     Some(names)

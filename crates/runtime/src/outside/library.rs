@@ -278,17 +278,20 @@ fn treatment(callee: &Callee) -> Option<Treated> {
     let name = unsafe { CStr::from_ptr(callee.name) };
     let text = name.to_string_lossy();
     let mut function = callee.function.addr();
+    let start_of = |addr: usize| object_of(addr, |loaded| loaded.start);
     let library = if code::instrumented(function) {
         // Without position-independent code the address of a function in a library may be one in the program.
-        function = global(name);
-        if function != 0 && !code::instrumented(function) {
+        let real = global(name);
+        if real != 0 && !code::instrumented(real) {
+            function = real;
             outside(function)?
-        } else if text.starts_with("_Z") {
-            // An inline function of C++ that other modules define.
+        } else if text.starts_with("_Z") || start_of(function) != start_of(std::ptr::from_ref(callee).addr())
+        {
+            // An inline function of C++ that other modules define, or one of another library that is instrumented.
             return None;
         } else {
-            // Linked into the program, from an object that nobody has instrumented.
-            object_of(callee.function.addr(), |loaded| loaded.start)?
+            // Linked into the module that calls it, from an object that nobody has instrumented.
+            start_of(function)?
         }
     } else {
         outside(function)?
