@@ -42,7 +42,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 pub use library::{at, forget as forget_libraries};
-pub use reach::may_disappear;
+pub use reach::{hide, may_disappear, show};
 
 /// Stack pointers that are further apart belong to different stacks.
 const STACK: usize = 8 << 20;
@@ -153,10 +153,12 @@ pub fn hold() {
     TABLE.iter().for_each(Spin::hold);
     PUBLISHED.iter().for_each(Spin::hold);
     library::hold();
+    reach::hold();
 }
 
 /// Gives them back, after it.
 pub fn let_go() {
+    reach::let_go();
     library::let_go();
     PUBLISHED.iter().for_each(Spin::let_go);
     TABLE.iter().for_each(Spin::let_go);

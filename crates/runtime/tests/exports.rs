@@ -24,7 +24,7 @@ const INTERPOSED: &str = "
     sem_init sem_destroy sem_post sem_wait sem_trywait sem_timedwait sem_clockwait
     pthread_once call_once flockfile ftrylockfile funlockfile
     malloc calloc realloc reallocarray free memalign aligned_alloc posix_memalign valloc pvalloc
-    mmap mmap64 munmap mremap dlclose
+    mmap mmap64 munmap mprotect mremap dlclose
     read readv recv recvfrom recvmsg write writev send sendto sendmsg shutdown close
     dup2 dup3 fclose fflush freopen
     accept accept4 connect bind listen eventfd_read eventfd_write timerfd_settime

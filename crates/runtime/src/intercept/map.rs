@@ -3,7 +3,7 @@
 
 use super::define::interpose;
 use super::event;
-use crate::memory;
+use crate::{memory, outside};
 use core::ffi::{c_int, c_void};
 use deadheat_abi::shadow;
 use libc::{off_t, size_t};
@@ -42,6 +42,19 @@ interpose! {
         event(|_| memory::unmapped(start as usize, len));
         // SAFETY: the caller's arguments.
         unsafe { real(start, len) }
+    }
+
+    fn mprotect[_, real](start: *mut c_void, len: size_t, protection: c_int) -> c_int {
+        let readable = protection & libc::PROT_READ != 0;
+        if !readable {
+            event(|_| outside::hide(start as usize, len));
+        }
+        // SAFETY: the caller's arguments.
+        let result = unsafe { real(start, len, protection) };
+        if readable && result == 0 {
+            event(|_| outside::show(start as usize, len));
+        }
+        result
     }
 
     fn mremap[_, real](old: *mut c_void, old_len: size_t, new_len: size_t, flags: c_int, new: *mut c_void) -> *mut c_void {

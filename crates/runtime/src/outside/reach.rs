@@ -1,7 +1,7 @@
 //! What a call can reach: from its arguments, through the blocks they lead to.
 
 use super::{ANY, From, Key, first_wide, library};
-use crate::spin::Wait;
+use crate::spin::{Spin, Wait};
 use crate::thread::Thread;
 use crate::{memory, registry};
 use rustc_hash::FxHashSet;
@@ -23,6 +23,39 @@ static LOOKING: AtomicUsize = AtomicUsize::new(0);
 /// A bit for each page, by its number modulo [`PAGES`]: set if an object that a call has reached may be there.
 static REACHED: [AtomicU64; PAGES / 64] = [const { AtomicU64::new(0) }; PAGES / 64];
 const PAGES: usize = 1 << 18;
+
+/// Memory that cannot be read, in the middle of blocks perhaps: guards of stacks that the program has made.
+static HIDDEN: Spin<Vec<(usize, usize)>> = Spin::new(Vec::new());
+
+/// Takes the lock, before a `fork`.
+pub fn hold() {
+    HIDDEN.hold();
+}
+
+/// Gives it back, after it.
+pub fn let_go() {
+    HIDDEN.let_go();
+}
+
+/// Memory is about to become unreadable.
+pub fn hide(start: usize, len: usize) {
+    HIDDEN.lock().push((start, start.saturating_add(len)));
+    may_disappear();
+}
+
+/// Memory has become readable.
+pub fn show(start: usize, len: usize) {
+    let end = start.saturating_add(len);
+    HIDDEN.lock().retain(|hidden| hidden.0 < start || hidden.1 > end);
+}
+
+/// Whether some of it cannot be read.
+fn is_hidden(start: usize, end: usize) -> bool {
+    HIDDEN
+        .lock()
+        .iter()
+        .any(|hidden| hidden.0 < end && hidden.1 > start)
+}
 
 /// A block was given back, and its memory may disappear: not under the eyes of somebody who looks at it.
 pub fn may_disappear() {
@@ -168,6 +201,9 @@ fn search(t: &Thread, from: &From) -> Option<Vec<Key>> {
     }
     let mut words = 0;
     while let Some(Seen { start, end, .. }) = parts.pop() {
+        if is_hidden(start, end) {
+            continue;
+        }
         let mut at = start.next_multiple_of(8);
         while at + 8 <= end {
             words += 1;
