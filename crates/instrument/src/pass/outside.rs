@@ -14,6 +14,7 @@ pub const END: &str = "__deadheat_inline.call.end";
 
 /// The same for calls through pointers, which ask where those lead out of the module.
 pub const POINTER_BEGIN: &str = "__deadheat_inline.pointer.begin";
+pub const POINTER_ARGUMENTS: &str = "__deadheat_inline.pointer.arguments";
 pub const POINTER_END: &str = "__deadheat_inline.pointer.end";
 
 /// Whether the function that is called has its body elsewhere, and that may be outside.
@@ -78,9 +79,9 @@ fn may_lead(argument: Value<'_>) -> bool {
 /// Puts the tests around a call.
 pub fn surround<'m>(ir: Ir<'m>, builder: &Builder<'m>, call: Value<'m>) {
     let callee = call.callee();
-    let (variable, begin, end) = match callee.is_function() {
-        true => (variable(ir, callee), BEGIN, END),
-        false => (callee, POINTER_BEGIN, POINTER_END),
+    let (variable, arguments, begin, end) = match callee.is_function() {
+        true => (variable(ir, callee), ARGUMENTS, BEGIN, END),
+        false => (callee, POINTER_ARGUMENTS, POINTER_BEGIN, POINTER_END),
     };
     builder.before(call);
     let pointers: Vec<Value<'m>> = call
@@ -104,7 +105,7 @@ pub fn surround<'m>(ir: Ir<'m>, builder: &Builder<'m>, call: Value<'m>) {
         builder.call(ir.declare(name, ty), ty, &arguments);
     };
     more.chunks(POINTERS)
-        .for_each(|pointers| tell(ARGUMENTS, pointers));
+        .for_each(|pointers| tell(arguments, pointers));
     tell(begin, last);
 
     match call.normal_destination() {
@@ -123,26 +124,34 @@ pub fn definitions(ir: Ir<'_>) -> String {
     let mut text = String::new();
     let parameters = "ptr %callee, i64 %a, i64 %b, i64 %c, i64 %d";
     let types = "ptr, i64, i64, i64, i64";
+    if called(BEGIN) || called(POINTER_BEGIN) {
+        for hook in [hooks::CALL_BEGIN, hooks::CALL_ARGUMENTS, hooks::POINTER_BEGIN] {
+            text.push_str(&format!("declare void @{hook}({types}) cold nounwind\n"));
+        }
+        for hook in [hooks::CALL_END, hooks::POINTER_END] {
+            text.push_str(&format!("declare void @{hook}(ptr) cold nounwind\n"));
+        }
+    }
     if called(BEGIN) {
-        by_name(&mut text, parameters, types);
+        by_name(&mut text, parameters);
     }
     if called(POINTER_BEGIN) {
-        by_pointer(&mut text, parameters, types);
+        by_pointer(&mut text, parameters);
     }
     text
 }
 
 /// A pointer into the code of this module leads to instrumented code: the linker knows where that begins and ends.
-fn by_pointer(text: &mut String, parameters: &str, types: &str) {
+fn by_pointer(text: &mut String, parameters: &str) {
     text.push_str("@__ehdr_start = external hidden global i8\n@_etext = external hidden global i8\n");
     let tests = [
-        (POINTER_BEGIN, hooks::POINTER_BEGIN, parameters, types),
-        (POINTER_END, hooks::POINTER_END, "ptr %callee", "ptr"),
+        (POINTER_BEGIN, hooks::POINTER_BEGIN, parameters),
+        (POINTER_ARGUMENTS, hooks::CALL_ARGUMENTS, parameters),
+        (POINTER_END, hooks::POINTER_END, "ptr %callee"),
     ];
-    for (name, hook, parameters, types) in tests {
+    for (name, hook, parameters) in tests {
         text.push_str(&format!(
-            "declare void @{hook}({types}) cold nounwind
-define linkonce_odr hidden void @{name}({parameters}) alwaysinline mustprogress nounwind {{
+            "define linkonce_odr hidden void @{name}({parameters}) alwaysinline mustprogress nounwind {{
   %at = ptrtoint ptr %callee to i64
   %start = ptrtoint ptr @__ehdr_start to i64
   %end = ptrtoint ptr @_etext to i64
@@ -162,11 +171,10 @@ done:
 }
 
 /// What the module knows of a function says whether it is outside.
-fn by_name(text: &mut String, parameters: &str, types: &str) {
-    let test = |text: &mut String, name: &str, hook: &str, parameters: &str, types: &str| {
+fn by_name(text: &mut String, parameters: &str) {
+    let test = |text: &mut String, name: &str, hook: &str, parameters: &str| {
         text.push_str(&format!(
-            "declare void @{hook}({types}) cold nounwind
-define linkonce_odr hidden void @{name}({parameters}) alwaysinline mustprogress nounwind {{
+            "define linkonce_odr hidden void @{name}({parameters}) alwaysinline mustprogress nounwind {{
   %state = load i64, ptr %callee, align 8
   %outside = icmp ne i64 %state, {inside}
   br i1 %outside, label %call, label %done, !prof !0
@@ -180,9 +188,9 @@ done:
             inside = callee::INSIDE
         ));
     };
-    test(text, BEGIN, hooks::CALL_BEGIN, parameters, types);
-    test(text, ARGUMENTS, hooks::CALL_ARGUMENTS, parameters, types);
-    test(text, END, hooks::CALL_END, "ptr %callee", "ptr");
+    test(text, BEGIN, hooks::CALL_BEGIN, parameters);
+    test(text, ARGUMENTS, hooks::CALL_ARGUMENTS, parameters);
+    test(text, END, hooks::CALL_END, "ptr %callee");
 }
 
 #[cfg(test)]

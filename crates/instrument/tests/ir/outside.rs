@@ -92,6 +92,29 @@ fn a_call_through_a_pointer_is_told_if_that_leads_out_of_the_module() {
 }
 
 #[test]
+fn calls_of_both_kinds_with_many_arguments_stand_side_by_side() {
+    let text = instrument(
+        "define void @f(ptr %p, ptr %q) {
+             call void %p(ptr %q, ptr %q, ptr %q, ptr %q, ptr %q)
+             call void @take(ptr %q)
+             ret void
+         }",
+    );
+    let body = function(&text, "f").join("\n");
+    let first = body
+        .find("@__deadheat_call_arguments(ptr %p, i64 %")
+        .expect("four of them");
+    let second = body
+        .find("@__deadheat_pointer_begin(ptr %p, i64 %")
+        .expect("and one");
+    assert!(first < second, "{body}");
+    assert!(
+        body.contains("@__deadheat_call_begin(ptr @__deadheat_callee.take"),
+        "{body}"
+    );
+}
+
+#[test]
 fn what_is_defined_here_says_so_to_others() {
     let text = instrument(
         "define void @seen() { ret void }
