@@ -32,7 +32,8 @@ const INTERPOSED: &str = "
     kill killpg tgkill pthread_kill sigqueue pthread_sigqueue sigwait sigwaitinfo sigtimedwait
     alarm setitimer timer_settime
     epoll_ctl epoll_wait epoll_pwait epoll_pwait2 poll ppoll select pselect
-    prctl syscall
+    prctl syscall close_range closefrom sigaltstack
+    getrlimit getrlimit64 setrlimit setrlimit64 prlimit prlimit64
     _exit _Exit quick_exit __cxa_atexit __cxa_at_quick_exit signal sigaction
     __cxa_guard_acquire __cxa_guard_release __cxa_guard_abort
     __cxa_throw __cxa_init_primary_exception __cxa_end_catch
@@ -64,6 +65,11 @@ fn the_library_exports_the_contract_and_what_it_interposes() {
         hooks::ATOMIC_BEGIN,
         hooks::ATOMIC_END,
         hooks::FENCE,
+        hooks::CALL_BEGIN,
+        hooks::CALL_ARGUMENTS,
+        hooks::CALL_END,
+        hooks::POINTER_BEGIN,
+        hooks::POINTER_END,
         deadheat_abi::tls::NAME,
     ]);
     let missing: Vec<_> = expected.difference(&exported).collect();
