@@ -172,6 +172,7 @@ unsafe extern "C" fn __deadheat_call_begin(callee: *const Callee, a: usize, b: u
     naked_asm!("mov r9, rsp", "jmp {}", sym call_begin)
 }
 
+// SAFETY of calling it: as above.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C" fn __deadheat_call_end(callee: *const Callee) {
@@ -205,6 +206,7 @@ unsafe extern "C" fn __deadheat_pointer_begin(
     naked_asm!("mov r9, rsp", "jmp {}", sym pointer_begin)
 }
 
+// SAFETY of calling it: as above.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C" fn __deadheat_pointer_end(function: *const c_void) {

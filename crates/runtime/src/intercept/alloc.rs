@@ -197,6 +197,7 @@ unsafe fn checked_reallocate(block: *mut c_void, size: usize, pc: usize) -> *mut
 
 /// Whether a function is one of this library's.
 fn ours(function: usize) -> bool {
+    // SAFETY of the names: only their addresses are taken.
     unsafe extern "C" {
         /// The linker's name for the start of this library in memory.
         static __ehdr_start: u8;

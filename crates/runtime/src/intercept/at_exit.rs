@@ -6,6 +6,7 @@ use super::event;
 use crate::sync;
 use core::ffi::{c_int, c_void};
 
+// SAFETY of calling one: with the argument that the program gave with it.
 type Handler = unsafe extern "C-unwind" fn(*mut c_void);
 
 /// What is registered in place of the program's handler. Never given back: it is also the address of the edge.
@@ -22,6 +23,7 @@ fn register(handler: Handler, argument: *mut c_void) -> Option<*mut c_void> {
     })
 }
 
+// SAFETY of calling it: with what `register` answered, as the C library does.
 unsafe extern "C-unwind" fn run(registered: *mut c_void) {
     event(|t| sync::receive(t, registered as usize));
     // SAFETY: made by `register`, never freed; the program's handler with its argument.

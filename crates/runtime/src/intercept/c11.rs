@@ -9,11 +9,13 @@ use crate::sync;
 use core::ffi::{c_int, c_void};
 use libc::{pthread_t, timespec};
 
+// SAFETY of calling one: with the argument that the program gave with it.
 type Routine = unsafe extern "C-unwind" fn(*mut c_void) -> c_int;
 
 /// `thrd_success`; all other answers mean that nothing was locked, created, joined.
 const SUCCESS: c_int = 0;
 
+// SAFETY of calling it: once, with what `prepare` made, as the C library does.
 unsafe extern "C-unwind" fn main_of_thread(start: *mut c_void) -> c_int {
     // SAFETY: given by `thrd_create` below; the routine is of the type that it took.
     unsafe {

@@ -21,6 +21,7 @@ interpose! {
 }
 
 /// As in libc: up to six arguments, an error in `errno`. There is no room to pass anything on, so it is done here.
+// SAFETY of calling it: as of libc's.
 #[cfg(not(test))]
 #[unsafe(no_mangle)]
 #[unsafe(naked)]

@@ -133,6 +133,7 @@ impl Lookup {
 // The linker's names for the bounds of the section that holds a reference to each `Lookup`; nobody else's business.
 core::arch::global_asm!(".hidden __start_deadheat_real", ".hidden __stop_deadheat_real");
 
+// SAFETY of the names: only their addresses are taken.
 unsafe extern "C" {
     #[link_name = "__start_deadheat_real"]
     static FIRST: usize;
@@ -157,6 +158,7 @@ pub fn resolve_all() {
 /// `static $real: fn type = c"name"`: the next definition of a function, for use in several bodies.
 macro_rules! real {
     ($($visible:vis $real:ident: fn($($ty:ty),* $(,)?) $(-> $ret:ty)? = $name:expr_2021 $(, $version:literal)?;)*) => { $(
+        // SAFETY of calling it: as of the C library's.
         $visible static $real: $crate::intercept::define::Real<unsafe extern "C-unwind" fn($($ty),*) $(-> $ret)?> =
             // SAFETY: the type that the C library's headers give it.
             unsafe { $crate::intercept::define::Real::new($name, $crate::intercept::define::version!($($version)?)) };
@@ -199,9 +201,10 @@ macro_rules! replace {
         const _: () = {
             $(#[$meta])*
             #[cfg_attr(test, allow(dead_code))]
+            // SAFETY of calling it, and the stub: as of the function that it replaces.
             unsafe extern "C-unwind" fn body($($arg: $ty,)* $pc: usize) $(-> $ret)? $body
 
-            // Not in the crate's own tests, which run on the plain C library.
+            // Not in the crate's own tests, which run on the plain C library. SAFETY as above.
             #[cfg(not(test))]
             #[unsafe(no_mangle)]
             #[unsafe(naked)]
