@@ -205,6 +205,24 @@ void opaque_slot_free(struct opaque_slot *slot) {
     free(slot);
 }
 
+void *opaque_look(struct opaque_slot **table, int at) {
+    return table[at] ? atomic_load_explicit(&table[at]->pointer, memory_order_acquire) : NULL;
+}
+
+void *opaque_get_from(struct opaque_slot **table, int at) {
+    return opaque_get(table[at]);
+}
+
+void opaque_raise(_Atomic int *flag) {
+    atomic_store_explicit(flag, 1, memory_order_release);
+}
+
+void opaque_await(_Atomic int *flag) {
+    while (!atomic_load_explicit(flag, memory_order_acquire)) {
+        sched_yield();
+    }
+}
+
 void opaque_each(const int *array, int count, void (*callback)(int element, void *argument), void *argument) {
     spin(&the_lock);
     for (int i = 0; i < count; i++) {

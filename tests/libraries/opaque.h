@@ -42,6 +42,14 @@ void opaque_put(struct opaque_slot *slot, void *pointer);
 void *opaque_get(struct opaque_slot *slot);
 void opaque_slot_free(struct opaque_slot *slot);
 
+// The same for the place that is `at` in a table of the user's. `opaque_look` does not wait, and finds nothing in no place.
+void *opaque_look(struct opaque_slot **table, int at);
+void *opaque_get_from(struct opaque_slot **table, int at);
+
+// A flag of the user's, which may be looked at and raised by atomic operations as well. `opaque_await` waits for it.
+void opaque_raise(_Atomic int *flag);
+void opaque_await(_Atomic int *flag);
+
 // Calls back for each of `count` elements of `array`, under the library's lock.
 void opaque_each(const int *array, int count, void (*callback)(int element, void *argument), void *argument);
 

@@ -235,6 +235,11 @@ struct Barrier {
 }
 
 impl HbSync {
+    /// Whether nothing was released there.
+    pub fn is_empty(&self) -> bool {
+        matches!((&self.writers, &self.readers), (Snapshot::Empty, Snapshot::Empty))
+    }
+
     /// Heap bytes, counting shared clocks in full.
     pub fn bytes(&self) -> usize {
         let barrier = self

@@ -15,8 +15,8 @@
 //!
 //! An **object** is a heap block, the stack of a thread, the writable static data of a module, the own state of a library, or all
 //! other memory. Objects are found by looking for addresses in the arguments, then in the blocks they lead to, as a
-//! conservative garbage collector does (`reach.rs`), the first time and now and then for the same arguments. A call that
-//! reaches too many is *wide*, and ordered with all others.
+//! conservative garbage collector does (`reach.rs`, and `lately.rs` for the same arguments again). A call that reaches too
+//! many is *wide*, and ordered with all others.
 //!
 //! An object that only one thread's calls have reached is that thread's **own**: nothing is left there or taken. The thread
 //! says in one place, for all of them, what it did before its last call ([`PUBLISHED`]); whoever comes second finds it
@@ -24,6 +24,7 @@
 //!
 //! Left out, for the runtime knows what they do: libc, libm, libstdc++ and the like (`library.rs`).
 
+mod lately;
 mod library;
 mod reach;
 
@@ -32,11 +33,13 @@ use crate::channel;
 use crate::registry::SLOTS;
 use crate::rules::Action;
 use crate::spin::Spin;
+use crate::sync;
 use crate::thread::Thread;
 use deadheat_abi::callee::{self, Callee};
 use deadheat_detect::clock::Epoch;
 use deadheat_detect::hb::{self, HbSync, Published};
 use deadheat_event::{SyncId, SyncOp};
+use lately::Lately;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -112,12 +115,16 @@ impl Inside {
 const NOBODY: u32 = u32::MAX;
 
 impl Object {
-    fn shared() -> Object {
+    fn of(slot: u32) -> Object {
         Object {
-            owner: NOBODY,
+            owner: if slot < SLOTS { slot } else { NOBODY },
             left: HbSync::default(),
             open: Vec::new(),
         }
+    }
+
+    fn shared() -> Object {
+        Object::of(NOBODY)
     }
 }
 
@@ -137,6 +144,8 @@ static IN_CALL: [AtomicBool; SLOTS as usize] = [const { AtomicBool::new(false) }
 /// Whether there was a call that reached anything, and a wide one.
 static ANY: AtomicBool = AtomicBool::new(false);
 static WIDE: AtomicBool = AtomicBool::new(false);
+/// How many atomic operations are under way on what calls may reach.
+static TOUCHING: AtomicU32 = AtomicU32::new(0);
 /// Whether what was left before the first wide call is where such calls find it.
 static GATHERED: Spin<bool> = Spin::new(false);
 
@@ -152,6 +161,7 @@ pub fn hold() {
     GATHERED.hold();
     TABLE.iter().for_each(Spin::hold);
     PUBLISHED.iter().for_each(Spin::hold);
+    lately::hold();
     library::hold();
     reach::hold();
 }
@@ -160,6 +170,7 @@ pub fn hold() {
 pub fn let_go() {
     reach::let_go();
     library::let_go();
+    lately::let_go();
     PUBLISHED.iter().for_each(Spin::let_go);
     TABLE.iter().for_each(Spin::let_go);
     GATHERED.let_go();
@@ -172,9 +183,11 @@ pub fn child(t: &Thread) {
     IN_CALL
         .iter()
         .for_each(|inside| inside.store(false, Ordering::SeqCst));
+    TOUCHING.store(t.touching.count_ones(), Ordering::SeqCst);
     // Nothing is anybody's own.
     lose(t.hb.slot().0);
     say_where(t);
+    lately::child();
     reach::child();
 }
 
@@ -211,10 +224,11 @@ struct Reached {
 pub struct Calls {
     /// Those that have not ended, outermost first.
     open: Vec<Call>,
+    /// Whether the outermost one is about to end: what the thread does from its next time on is not done in it.
+    ending: bool,
     /// Arguments of the next, as far as they are told.
     arguments: Vec<usize>,
-    /// What was reached from where lately, and how often it was asked for.
-    lately: [(From, Reached, u32); 8],
+    lately: Lately,
 }
 
 impl Calls {
@@ -232,7 +246,7 @@ pub fn say_where(t: &Thread) {
     let (Some(published), Some(inside)) = (PUBLISHED.get(slot), IN_CALL.get(slot)) else {
         return;
     };
-    if t.calls.any() {
+    if t.calls.any() && !t.calls.ending {
         *published.lock() = Some(hb::glimpse(&t.hb));
     }
     inside.store(t.calls.any(), Ordering::SeqCst);
@@ -279,7 +293,7 @@ pub fn begin_thread(t: &mut Thread, routine: usize, argument: usize) {
 }
 
 fn open(t: &mut Thread, callee: *const Callee, sp: usize, from: From) {
-    let reached = (!t.serial).then(|| lately(t, &from));
+    let reached = (!t.serial).then(|| lately::reached(t, &from));
     if !t.calls.any()
         && let Some(number) = OUTERMOST.get(t.hb.slot().0 as usize)
     {
@@ -297,29 +311,6 @@ fn open(t: &mut Thread, callee: *const Callee, sp: usize, from: From) {
     }
 }
 
-/// What is reached from there, as it was found out lately. Looked at anew ever more rarely: RDIT does so once.
-fn lately(t: &mut Thread, from: &From) -> Reached {
-    const SELDOM: u32 = 1024;
-    let mut hash = from.library.map_or(0, |key| key.0);
-    for root in &from.roots {
-        hash = (hash ^ root).wrapping_mul(0x9e37_79b9_7f4a_7c15_usize);
-    }
-    let at = hash >> 61;
-    let mut entry = std::mem::take(&mut t.calls.lately[at]);
-    if entry.0 != *from {
-        entry = (from.clone(), Reached::default(), 0);
-    }
-    entry.2 = entry.2.wrapping_add(1);
-    if entry.2.is_power_of_two() || entry.2.is_multiple_of(SELDOM) {
-        entry.1 = claim(t, reach::from(t, from).map(Into::into));
-    } else if entry.1.is_outdated(t) {
-        entry.1 = claim(t, entry.1.keys.take());
-    }
-    let reached = entry.1.clone();
-    t.calls.lately[at] = entry;
-    reached
-}
-
 impl Reached {
     /// Whether something that was the thread's own may be shared now.
     fn is_outdated(&self, t: &Thread) -> bool {
@@ -334,22 +325,7 @@ fn claim(t: &Thread, keys: Option<Arc<[Key]>>) -> Reached {
     let stolen = STOLEN
         .get(me as usize)
         .map_or(0, |stolen| stolen.load(Ordering::SeqCst));
-    let mut shared = Vec::new();
-    for &key in keys.iter().flat_map(|keys| keys.iter()) {
-        let own = with(key, |objects| {
-            let object = objects.entry(key).or_insert_with(|| Object {
-                owner: if me < SLOTS { me } else { NOBODY },
-                ..Object::shared()
-            });
-            if object.owner != me {
-                steal(object);
-            }
-            object.owner == me
-        });
-        if !own {
-            shared.push(key);
-        }
-    }
+    let shared = not_own(t, me, keys.iter().flat_map(|keys| keys.iter().copied()));
     if shared.len() > SHARED {
         first_wide();
         return Reached {
@@ -363,6 +339,44 @@ fn claim(t: &Thread, keys: Option<Arc<[Key]>>) -> Reached {
         shared: shared.into(),
         stolen,
     }
+}
+
+/// Makes objects the own of the thread in a slot if calls of no other have reached them. Answers with the others.
+fn not_own(t: &Thread, slot: u32, keys: impl Iterator<Item = Key>) -> Vec<Key> {
+    let (mut others, mut new) = (Vec::new(), Vec::new());
+    for key in keys {
+        with(key, |objects| match objects.get_mut(&key) {
+            Some(object) => {
+                if object.owner != slot {
+                    steal(object);
+                    others.push(key);
+                }
+            }
+            None => {
+                objects.insert(key, Object::of(slot));
+                new.push(key);
+            }
+        });
+    }
+    if !new.is_empty() {
+        // What atomics in it said until now a call may have heard. What they say from now on they tell by `touch`.
+        sync::pass(t);
+    }
+    for key in new {
+        let carried = reach::carried(t, key);
+        with(key, |objects| {
+            if let Some(object) = objects.get_mut(&key) {
+                if !carried.is_empty() {
+                    steal(object);
+                    hb::merge(&mut object.left, &carried);
+                }
+                if object.owner != slot {
+                    others.push(key);
+                }
+            }
+        });
+    }
+    others
 }
 
 /// Makes an object nobody's own: what its owner did is left there.
@@ -394,6 +408,7 @@ pub fn end(t: &mut Thread, callee: *const Callee, sp: usize) {
 /// The thread ends, and so do its calls.
 pub fn end_thread(t: &mut Thread) {
     end_from(t, 0);
+    lately::end_thread(t);
 }
 
 /// Ends calls that were left by an exception or a jump: the frame that made them makes another, or is gone.
@@ -410,9 +425,12 @@ fn end_from(t: &mut Thread, first: usize) {
         let last = t.calls.open.len() - 1;
         let mut published = None;
         if !t.serial {
+            see_touches(t);
             let reached = renewed(t, last);
             take(t, &reached);
+            t.calls.ending = last == 0;
             published = Some(give(t, last));
+            t.calls.ending = false;
         }
         let Some(call) = t.calls.open.pop() else { return };
         say_where(t);
@@ -463,7 +481,7 @@ fn renewed(t: &mut Thread, at: usize) -> Reached {
     let reached = match call.reached.take() {
         None => {
             let from = call.from.clone();
-            lately(t, &from)
+            lately::reached(t, &from)
         }
         Some(reached) if reached.keys.is_some() && reached.is_outdated(t) => claim(t, reached.keys),
         Some(reached) => reached,
@@ -541,10 +559,15 @@ fn first_wide() {
 /// Before races are told that the thread found just now: if it is in a callback, what the code around it may have learned
 /// counts. Answers with those that are left.
 pub fn settle(t: &mut Thread, found: &[Found]) -> Vec<Found> {
+    if lately::catch_up(t) {
+        // Who met whom there, and when, nobody knows.
+        return Vec::new();
+    }
     if !t.serial {
         for at in 0..t.calls.open.len() {
+            see_touches(t);
             // What it reaches may be another by now.
-            let keys = reach::from(t, &t.calls.open[at].from).map(Into::into);
+            let keys = reach::from(t, &t.calls.open[at].from).0.map(Into::into);
             let now = claim(t, keys);
             take(t, &now);
         }
@@ -553,10 +576,33 @@ pub fn settle(t: &mut Thread, found: &[Found]) -> Vec<Found> {
     found.iter().filter(|found| !ordered(found)).copied().collect()
 }
 
+/// An atomic access follows. Answers whether [`end_touch`] is to be called when all is done: a call may see what was stored
+/// before [`touch`] says so.
+#[inline]
+pub fn begin_touch(addr: usize) -> bool {
+    let matters = ANY.load(Ordering::Relaxed) && reach::may_matter(addr);
+    if matters {
+        TOUCHING.fetch_add(1, Ordering::SeqCst);
+    }
+    matters
+}
+
+/// It is done.
+pub fn end_touch() {
+    TOUCHING.fetch_sub(1, Ordering::SeqCst);
+}
+
+/// Waits for all that a call may have seen already.
+fn see_touches(t: &Thread) {
+    if TOUCHING.load(Ordering::SeqCst) > 0 {
+        sync::pass(t);
+    }
+}
+
 /// An atomic access to memory that a call may have reached: it may learn from that call, and what it writes may tell the
 /// next.
 pub fn touch(t: &mut Thread, addr: usize, op: SyncOp) {
-    if !ANY.load(Ordering::Relaxed) || !reach::may_touch(addr) {
+    if !ANY.load(Ordering::Relaxed) || !reach::may_matter(addr) {
         return;
     }
     let Some(key) = reach::key_of(t, addr) else { return };
@@ -675,6 +721,18 @@ mod tests {
         whole_call(&mut a, 0x30_0000);
         whole_call(&mut b, 0x30_0000);
         assert!(b.hb.knows(last), "it is shared, and both know");
+    }
+
+    #[test]
+    fn what_follows_a_call_is_not_among_what_others_see_while_it_ends() {
+        let [mut a, mut b] = threads(150);
+        let first = call(&mut a, 0xa0_0000);
+        let second = call(&mut b, 0xa0_0000);
+        // Up to where others could come in between.
+        a.calls.ending = true;
+        give(&mut a, first);
+        end_from(&mut b, second);
+        assert!(!b.hb.knows(a.hb.epoch()));
     }
 
     #[test]

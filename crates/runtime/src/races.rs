@@ -95,11 +95,12 @@ fn order(side: &Side) -> (u32, u8, bool) {
 #[cold]
 #[inline(never)]
 pub fn report(t: &mut Thread, granule: usize, present: Present, found: &[Found]) {
-    let found = if t.calls.any() {
-        outside::settle(t, found)
-    } else {
-        found.to_vec()
-    };
+    let mut new = found.to_vec();
+    new.retain(|found| !told(&present, found));
+    if new.is_empty() {
+        return;
+    }
+    let found = outside::settle(t, &new);
     let granule = granule / 8 * 8;
     // A report takes more stack than the thread may have left, in a handler above all.
     thread::uncancelled(|| {
@@ -121,22 +122,40 @@ pub fn let_go_stack() {
     ample::let_go();
 }
 
-fn one(t: &mut Thread, granule: usize, present: Present, found: &Found) {
-    let place = Place(found.prior.site.0);
-    let (here, there) = (present.place.known(), place.known());
-    let stack = |known: &Option<Known>| known.map_or_else(Stack::default, |known| known.stack);
-    let now = (stack(&here), present.does, present.atomic);
-    let then = (stack(&there), does(&found.prior, there), found.prior.atomic);
-    let key = if order(&now) <= order(&then) {
+/// Both sides of a race: now and then.
+fn sides(present: &Present, found: &Found) -> [Side; 2] {
+    let stack = |known: Option<Known>| known.map_or_else(Stack::default, |known| known.stack);
+    let there = Place(found.prior.site.0).known();
+    [
+        (stack(present.place.known()), present.does, present.atomic),
+        (stack(there), does(&found.prior, there), found.prior.atomic),
+    ]
+}
+
+fn pair([now, then]: [Side; 2]) -> (Side, Side) {
+    if order(&now) <= order(&then) {
         (now, then)
     } else {
         (then, now)
-    };
+    }
+}
+
+/// Whether that was told before; then it is counted.
+fn told(present: &Present, found: &Found) -> bool {
+    let pair = pair(sides(present, found));
+    let mut races = RACES.lock();
+    let times = races.pairs.as_mut().and_then(|pairs| pairs.get_mut(&pair));
+    times.map(|(_, times)| *times += 1).is_some()
+}
+
+fn one(t: &mut Thread, granule: usize, present: Present, found: &Found) {
+    let there = Place(found.prior.site.0).known();
+    let [now, then] = sides(&present, found);
     let number = {
         let mut races = RACES.lock();
         let pairs = races.pairs.get_or_insert_default();
         let next = pairs.len() as u64 + 1;
-        let (number, times) = pairs.entry(key).or_insert((next, 0));
+        let (number, times) = pairs.entry(pair([now, then])).or_insert((next, 0));
         *times += 1;
         if *times > 1 {
             return;

@@ -213,19 +213,53 @@ pub fn forget(addr: usize) {
 
 /// Memory comes into being: the objects that were in it are no more.
 pub fn forget_range(addr: usize, len: usize) {
-    let end = addr + len;
-    let mut at = addr;
+    each_in(addr, addr + len, forget);
+}
+
+/// Calls `f` with each address where there may be an object, from the granule of `at` on.
+fn each_in(mut at: usize, end: usize, mut f: impl FnMut(usize)) {
     while at < end {
         let page = (at | 0xfff) + 1;
         if IN_PAGE.any(at >> 12) {
             for granule in at >> 3..page.min(end).div_ceil(8) {
                 if IN_GRANULE.any(granule) {
-                    (granule << 3..(granule + 1) << 3).for_each(forget);
+                    (granule << 3..(granule + 1) << 3).for_each(&mut f);
                 }
             }
         }
         at = page;
     }
+}
+
+/// Adds what the atomics in a piece of memory carry.
+pub fn carried_in(t: &Thread, start: usize, end: usize, to: &mut HbSync) {
+    each_in(start, end, |addr| {
+        let shard = shard(addr);
+        shard.hold(t.atomics > 0);
+        // SAFETY: the lock is held.
+        unsafe {
+            shard.with(|objects| {
+                if let Some(object) = objects.get(&key(addr, true)) {
+                    hb::merge(to, object);
+                }
+            });
+        }
+        shard.let_go();
+    });
+}
+
+/// All atomics that carry something, by their addresses.
+pub fn carriers(t: &Thread) -> Vec<usize> {
+    let mut all = Vec::new();
+    for shard in &TABLE {
+        shard.hold(t.atomics > 0);
+        // SAFETY: the lock is held.
+        unsafe {
+            shard.with(|objects| all.extend(objects.keys().filter(|key| *key & 1 != 0).map(|key| key >> 1)))
+        };
+        shard.let_go();
+    }
+    all
 }
 
 /// An ordering as `event` has it.
@@ -245,6 +279,24 @@ pub fn begin_atomic(t: &mut Thread, addr: usize) {
     if !t.serial {
         shard(addr).hold(t.atomics > 0);
         t.atomics += 1;
+        t.touching = t.touching << 1 | u64::from(outside::begin_touch(addr));
+    }
+}
+
+/// Waits until all atomic operations are over that other threads are in now. Who is in one itself does not wait.
+pub fn pass(t: &Thread) {
+    if t.atomics > 0 {
+        return;
+    }
+    for shard in &TABLE {
+        let owner = shard.owner.load(Ordering::SeqCst);
+        let mut wait = Wait::default();
+        while owner != 0 && shard.owner.load(Ordering::SeqCst) == owner {
+            // It may be stopped, or use one atomic again and again.
+            if wait.once() > 1 << 12 {
+                break;
+            }
+        }
     }
 }
 
@@ -295,6 +347,10 @@ pub fn end_atomic(t: &mut Thread, addr: usize, what: What, check: impl FnOnce(&m
         t.refresh();
     }
     t.atomics -= 1;
+    if t.touching & 1 != 0 {
+        outside::end_touch();
+    }
+    t.touching >>= 1;
     shard.let_go();
 }
 

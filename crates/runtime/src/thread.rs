@@ -53,6 +53,8 @@ pub struct Thread {
     pub fenced: bool,
     /// Between the two halves of how many atomic operations it is (more than one only in signal handlers).
     pub atomics: u32,
+    /// A bit for each of them, the innermost first: whether [`outside::begin_touch`] counts it.
+    pub touching: u64,
     /// Runs on side states.
     pub detector: FastTrack,
     /// Locks held.
@@ -246,6 +248,7 @@ impl Thread {
             last: 0,
             fenced: false,
             atomics: 0,
+            touching: 0,
             detector: FastTrack::default(),
             held: Held::new(),
             places: Places::new(),

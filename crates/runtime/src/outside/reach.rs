@@ -3,9 +3,10 @@
 use super::{ANY, From, Key, first_wide, library};
 use crate::spin::{Spin, Wait};
 use crate::thread::Thread;
-use crate::{memory, registry};
+use crate::{memory, registry, sync};
+use deadheat_detect::hb::HbSync;
 use rustc_hash::FxHashSet;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering, fence};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 
 /// How many objects a call may reach before it counts as reaching all.
 const OBJECTS: usize = 2048;
@@ -23,6 +24,9 @@ static LOOKING: AtomicUsize = AtomicUsize::new(0);
 /// A bit for each page, by its number modulo [`PAGES`]: set if an object that a call has reached may be there.
 static REACHED: [AtomicU64; PAGES / 64] = [const { AtomicU64::new(0) }; PAGES / 64];
 const PAGES: usize = 1 << 18;
+
+/// Whether a call has reached [`Key::REST`].
+static REST: AtomicBool = AtomicBool::new(false);
 
 /// Memory that cannot be read, in the middle of blocks perhaps: guards of stacks that the program has made.
 static HIDDEN: Spin<Vec<(usize, usize)>> = Spin::new(Vec::new());
@@ -85,10 +89,55 @@ pub fn child() {
     LOOKING.store(0, Ordering::SeqCst);
 }
 
-/// Whether an object that a call has reached may be at this address. Stacks are not looked at.
+/// Whether an object that a call has reached may be at this address.
 pub fn may_touch(addr: usize) -> bool {
     let page = addr >> 12;
     REACHED[page % PAGES / 64].load(Ordering::Relaxed) >> (page % 64) & 1 != 0
+}
+
+/// Whether [`touch`](super::touch) need look at an atomic at this address.
+pub fn may_matter(addr: usize) -> bool {
+    may_touch(addr) || REST.load(Ordering::Relaxed) && !memory::may_be_heap(addr)
+}
+
+/// What atomics carry in an object that a call has reached for the first time, from before.
+pub fn carried(t: &Thread, key: Key) -> HbSync {
+    let mut carried = HbSync::default();
+    if key == Key::REST {
+        for addr in sync::carriers(t) {
+            if key_of(t, addr) == Some(key) {
+                sync::carried_in(t, addr, addr + 1, &mut carried);
+            }
+        }
+    } else if let Some((start, end)) = range(t, key) {
+        sync::carried_in(t, start, end, &mut carried);
+    }
+    carried
+}
+
+/// Where an object is.
+fn range(t: &Thread, key: Key) -> Option<(usize, usize)> {
+    if key.is_block() {
+        let (start, block) = memory::block_of(key.0)?;
+        return Some((start, start + block.size));
+    }
+    let addr = key.0 & !0xf;
+    if key == Key::data(addr) {
+        return library::segment(addr | 0xf).map(|data| (data.start, data.end));
+    }
+    if key != Key::stack(addr) {
+        return None;
+    }
+    if key == Key::stack(t.stack.1) {
+        return Some(t.stack);
+    }
+    let registry = registry::lock();
+    let entry = registry
+        .entries
+        .iter()
+        .rev()
+        .find(|entry| key == Key::stack(entry.stack.1));
+    entry.map(|entry| entry.stack)
 }
 
 /// The object that an address is in, if it can be written.
@@ -113,6 +162,7 @@ fn find(t: &Thread, addr: usize) -> Option<Seen> {
     }
     let (_, top) = t.stack;
     if (stack_pointer()..top).contains(&addr) {
+        note(stack_pointer(), top);
         return Some(Seen {
             key: Key::stack(top),
             start: addr,
@@ -133,9 +183,19 @@ fn find(t: &Thread, addr: usize) -> Option<Seen> {
     let registry = registry::lock();
     let mut entries = registry.entries.iter().rev();
     let stack = entries.find(|entry| (entry.stack.0..entry.stack.1).contains(&addr));
+    let key = match stack.map(|entry| entry.stack) {
+        Some((start, end)) => {
+            note(start, end);
+            Key::stack(end)
+        }
+        None => {
+            REST.store(true, Ordering::SeqCst);
+            Key::REST
+        }
+    };
     // Memory of other threads, and mappings, may go away while it is looked at.
     Some(Seen {
-        key: stack.map_or(Key::REST, |entry| Key::stack(entry.stack.1)),
+        key,
         start: addr,
         end: addr,
     })
@@ -168,8 +228,8 @@ impl Drop for Looking {
     }
 }
 
-/// All objects that a call reaches; `None` if they are too many.
-pub fn from(t: &Thread, from: &From) -> Option<Vec<Key>> {
+/// All objects that a call reaches, or `None` if they are too many; and how many words were looked at.
+pub fn from(t: &Thread, from: &From) -> (Option<Vec<Key>>, usize) {
     // Now, because nobody may wait for the loader while others wait for him.
     for &root in &from.roots {
         let own = (stack_pointer()..t.stack.1).contains(&root);
@@ -177,17 +237,18 @@ pub fn from(t: &Thread, from: &From) -> Option<Vec<Key>> {
             library::look(root);
         }
     }
+    let mut words = 0;
     let reached = {
         let _looking = Looking::begin();
-        search(t, from)
+        search(t, from, &mut words)
     };
     if reached.is_none() {
         first_wide();
     }
-    reached
+    (reached, words)
 }
 
-fn search(t: &Thread, from: &From) -> Option<Vec<Key>> {
+fn search(t: &Thread, from: &From, words: &mut usize) -> Option<Vec<Key>> {
     let mut keys: FxHashSet<Key> = FxHashSet::default();
     let mut parts: Vec<Seen> = Vec::new();
     for &root in &from.roots {
@@ -199,15 +260,14 @@ fn search(t: &Thread, from: &From) -> Option<Vec<Key>> {
             }
         }
     }
-    let mut words = 0;
     while let Some(Seen { start, end, .. }) = parts.pop() {
         if is_hidden(start, end) {
             continue;
         }
         let mut at = start.next_multiple_of(8);
         while at + 8 <= end {
-            words += 1;
-            if words > WORDS {
+            *words += 1;
+            if *words > WORDS {
                 return None;
             }
             // SAFETY: in a block that is there and does not go before this is over, in the own stack, or in static data.

@@ -1,0 +1,183 @@
+//! What calls reached lately, so that not every one of them looks at all that it can reach.
+//!
+//! A call that reaches little looks each time. One that reaches much looks at the 1st, 2nd, 4th, ... time and every 1024th with
+//! the same arguments, and whenever something of it has become shared. In between it could reach more, and threads could
+//! meet there. So before a race is told, and before a thread forgets such a call or ends, it is looked at once more
+//! ([`catch_up`]).
+
+use super::{From, Key, PUBLISHED, Reached, claim, lose, not_own, reach, take, with};
+use crate::registry::SLOTS;
+use crate::spin::Spin;
+use crate::thread::Thread;
+use deadheat_detect::hb;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Who looks at no more words than this looks each time.
+const FEW: usize = 256;
+/// How often the others do at least.
+const SELDOM: u32 = 1024;
+
+/// What a thread's calls have reached.
+#[derive(Default)]
+pub struct Lately([Entry; 8]);
+
+#[derive(Default)]
+struct Entry {
+    from: From,
+    reached: Reached,
+    /// How many words were looked at.
+    words: usize,
+    /// How often it was asked for, and whether it was answered without looking since the last look.
+    uses: u32,
+    unlooked: bool,
+}
+
+/// An answer that was given without looking.
+#[derive(Clone)]
+struct Unlooked {
+    from: From,
+    keys: Arc<[Key]>,
+}
+
+/// By slot.
+static UNLOOKED: [Spin<Vec<Unlooked>>; SLOTS as usize] = [const { Spin::new(Vec::new()) }; SLOTS as usize];
+/// Whether there was ever one.
+static ANY: AtomicBool = AtomicBool::new(false);
+
+/// Takes all locks, before a `fork`.
+pub fn hold() {
+    UNLOOKED.iter().for_each(Spin::hold);
+}
+
+/// Gives them back, after it.
+pub fn let_go() {
+    UNLOOKED.iter().for_each(Spin::let_go);
+}
+
+/// After a `fork`, in the child: what the others did lies behind it.
+pub fn child() {
+    UNLOOKED.iter().for_each(|list| list.lock().clear());
+}
+
+/// What is reached from there.
+pub fn reached(t: &mut Thread, from: &From) -> Reached {
+    let mut hash = from.library.map_or(0, |key| key.0);
+    for root in &from.roots {
+        hash = (hash ^ root).wrapping_mul(0x9e37_79b9_7f4a_7c15_usize);
+    }
+    let at = hash >> 61;
+    let mut entry = std::mem::take(&mut t.calls.lately.0[at]);
+    if entry.from != *from {
+        if entry.unlooked {
+            end(t, &entry.from);
+        }
+        entry = Entry {
+            from: from.clone(),
+            ..Entry::default()
+        };
+    }
+    entry.uses = entry.uses.wrapping_add(1);
+    let due = entry.uses.is_power_of_two() || entry.uses.is_multiple_of(SELDOM);
+    if due || entry.words <= FEW || entry.reached.is_outdated(t) {
+        let (keys, words) = reach::from(t, from);
+        if keys.as_deref() != entry.reached.keys.as_deref() || entry.reached.is_outdated(t) {
+            entry.reached = claim(t, keys.map(Into::into));
+        }
+        entry.words = words;
+        if std::mem::take(&mut entry.unlooked) {
+            forget(t.hb.slot().0, from);
+        }
+    } else if !entry.unlooked
+        && let Some(keys) = &entry.reached.keys
+        && let Some(list) = UNLOOKED.get(t.hb.slot().0 as usize)
+    {
+        entry.unlooked = true;
+        ANY.store(true, Ordering::SeqCst);
+        list.lock().push(Unlooked {
+            from: from.clone(),
+            keys: Arc::clone(keys),
+        });
+    }
+    let reached = entry.reached.clone();
+    t.calls.lately.0[at] = entry;
+    reached
+}
+
+fn forget(slot: u32, from: &From) {
+    if let Some(list) = UNLOOKED.get(slot as usize) {
+        list.lock().retain(|unlooked| unlooked.from != *from);
+    }
+}
+
+/// Looks once more at what the thread is about to forget.
+fn end(t: &mut Thread, from: &From) {
+    let slot = t.hb.slot().0;
+    let Some(list) = UNLOOKED.get(slot as usize) else {
+        return;
+    };
+    let forgotten: Vec<_> = list
+        .lock()
+        .extract_if(.., |unlooked| unlooked.from == *from)
+        .collect();
+    for unlooked in forgotten {
+        look_again(t, slot, &unlooked);
+    }
+}
+
+/// The thread ends.
+pub fn end_thread(t: &mut Thread) {
+    for entry in std::mem::take(&mut t.calls.lately).0 {
+        if entry.unlooked {
+            end(t, &entry.from);
+        }
+    }
+}
+
+/// Looks once more at what calls of all threads reach. Answers whether threads could meet in what is new.
+pub fn catch_up(t: &mut Thread) -> bool {
+    let mut met = false;
+    if ANY.load(Ordering::SeqCst) {
+        for (slot, list) in (0..).zip(&UNLOOKED) {
+            let unlooked = list.lock().clone();
+            for unlooked in &unlooked {
+                met |= look_again(t, slot, unlooked);
+            }
+        }
+    }
+    met
+}
+
+/// Looks once more at what a thread's call reaches, and orders it as if it had reached that before. Answers whether it
+/// meets others in what is new.
+fn look_again(t: &mut Thread, slot: u32, unlooked: &Unlooked) -> bool {
+    let Some(now) = reach::from(t, &unlooked.from).0 else {
+        lose(slot);
+        return true;
+    };
+    let new = now.into_iter().filter(|key| !unlooked.keys.contains(key));
+    let shared = not_own(t, slot, new);
+    for &key in &shared {
+        with(key, |objects| {
+            if let (Some(object), Some(published)) =
+                (objects.get_mut(&key), &*PUBLISHED[slot as usize].lock())
+            {
+                hb::leave(&mut object.left, published);
+            }
+        });
+    }
+    let met = !shared.is_empty();
+    if met {
+        // It looks again, too.
+        lose(slot);
+    }
+    if met && slot == t.hb.slot().0 {
+        let reached = Reached {
+            shared: shared.into(),
+            keys: Some(Arc::clone(&unlooked.keys)),
+            stolen: 0,
+        };
+        take(t, &reached);
+    }
+    met
+}
