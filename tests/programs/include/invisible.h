@@ -43,6 +43,29 @@ static inline void invisible_post(void) {
                      : "rdi", "rcx", "r11", "memory");
 }
 
+#ifdef VISIBLE_TURNS
+// The same turns, in plain sight: what they order does not race.
+#include <pthread.h>
+
+static pthread_mutex_t visible_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t visible_change = PTHREAD_COND_INITIALIZER;
+static int visible_turns;
+
+static inline void turn(int n) {
+    pthread_mutex_lock(&visible_mutex);
+    while (visible_turns < n - 1) {
+        pthread_cond_wait(&visible_change, &visible_mutex);
+    }
+    pthread_mutex_unlock(&visible_mutex);
+}
+
+static inline void next_turn(void) {
+    pthread_mutex_lock(&visible_mutex);
+    visible_turns++;
+    pthread_cond_broadcast(&visible_change);
+    pthread_mutex_unlock(&visible_mutex);
+}
+#else
 // Waits for the n-th turn, counted from 1. With INVISIBLE_REVERSED in the environment the first two turns change places.
 static inline void turn(int n) {
     invisible_wait(getenv("INVISIBLE_REVERSED") ? 2 - n : n - 1);
@@ -51,5 +74,7 @@ static inline void turn(int n) {
 static inline void next_turn(void) {
     invisible_post();
 }
+
+#endif
 
 #endif

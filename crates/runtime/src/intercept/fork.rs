@@ -1,7 +1,7 @@
 //! `fork`: no lock of the runtime may be held by another thread at that moment, because the child has a copy of the lock
 //! but not of the thread.
 
-use super::{barrier, cxx, exception, late, poll, threads};
+use super::{barrier, cxx, exception, late, poll, streams, threads};
 use crate::thread;
 use core::cell::Cell;
 
@@ -21,6 +21,7 @@ unsafe extern "C" fn before() {
         cxx::hold();
         exception::hold();
         poll::hold();
+        streams::hold();
         late::hold();
         crate::fork::before();
     }
@@ -45,6 +46,7 @@ unsafe extern "C" fn child() {
 
 fn let_go() {
     late::let_go();
+    streams::let_go();
     poll::let_go();
     exception::let_go();
     cxx::let_go();

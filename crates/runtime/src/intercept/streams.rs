@@ -7,10 +7,12 @@
 use super::define::interpose;
 use super::event;
 use super::files::{key, received, sends};
+use crate::checks;
+use crate::spin::Spin;
 use crate::thread::Thread;
 use core::ffi::{c_char, c_int};
 use core::sync::atomic::{AtomicUsize, Ordering};
-use libc::FILE;
+use libc::{FILE, wchar_t};
 
 /// Counts whenever a descriptor may have become another file's.
 static CHANGES: AtomicUsize = AtomicUsize::new(1);
@@ -42,6 +44,53 @@ fn passes(t: &Thread, stream: *mut FILE) -> Option<c_int> {
     Some(descriptor)
 }
 
+/// A stream of `open_memstream`, and where it tells the text and its size.
+struct InMemory {
+    stream: usize,
+    text: usize,
+    size: usize,
+}
+
+static IN_MEMORY: Spin<Vec<InMemory>> = Spin::new(Vec::new());
+
+/// Takes the lock, before a `fork`.
+pub fn hold() {
+    IN_MEMORY.hold();
+}
+
+/// Gives it back, after it.
+pub fn let_go() {
+    IN_MEMORY.let_go();
+}
+
+fn opened(stream: *mut FILE, text: usize, size: usize) {
+    if !stream.is_null() {
+        event(|_| {
+            IN_MEMORY.lock().push(InMemory {
+                stream: stream as usize,
+                text,
+                size,
+            });
+        });
+    }
+}
+
+/// A stream tells what it holds; it is the last time if it `closes`.
+fn tells(stream: *mut FILE, closes: bool, pc: usize) {
+    event(|t| {
+        let mut all = IN_MEMORY.lock();
+        let Some(at) = all.iter().position(|one| one.stream == stream as usize) else {
+            return;
+        };
+        let places = [all[at].text, all[at].size];
+        if closes {
+            all.swap_remove(at);
+        }
+        drop(all);
+        places.map(|place| checks::write(t, place, size_of::<usize>(), pc));
+    });
+}
+
 /// A descriptor may have become another file's.
 pub fn changed() {
     CHANGES.fetch_add(1, Ordering::Relaxed);
@@ -62,18 +111,34 @@ pub fn took_from(stream: *mut FILE) {
 }
 
 interpose! {
-    fn fclose[_, real](stream: *mut FILE) -> c_int {
+    fn fclose[pc, real](stream: *mut FILE) -> c_int {
         puts_into(stream);
+        tells(stream, true, pc);
         // SAFETY: the caller's arguments, here and in all that follow.
         let result = unsafe { real(stream) };
         changed();
         result
     }
 
-    fn fflush[_, real](stream: *mut FILE) -> c_int {
+    fn fflush[pc, real](stream: *mut FILE) -> c_int {
         puts_into(stream);
+        tells(stream, false, pc);
         // SAFETY: as above.
         unsafe { real(stream) }
+    }
+
+    fn open_memstream[_, real](text: *mut *mut c_char, size: *mut usize) -> *mut FILE {
+        // SAFETY: as above.
+        let result = unsafe { real(text, size) };
+        opened(result, text as usize, size as usize);
+        result
+    }
+
+    fn open_wmemstream[_, real](text: *mut *mut wchar_t, size: *mut usize) -> *mut FILE {
+        // SAFETY: as above.
+        let result = unsafe { real(text, size) };
+        opened(result, text as usize, size as usize);
+        result
     }
 
     fn freopen[_, real](path: *const c_char, mode: *const c_char, stream: *mut FILE) -> *mut FILE {
