@@ -49,6 +49,22 @@ pub fn compile(bitcode: &[u8], name: &str, options: &Options) -> Result<Vec<u8>,
     work().map_err(|error| named(name, error))
 }
 
+/// An object of assembly, one instruction or directive a line.
+pub fn assemble(lines: &[String], name: &str) -> Result<Vec<u8>, Error> {
+    let context = Context::new(name);
+    let mut text = "target triple = \"x86_64-unknown-linux-gnu\"\n".to_owned();
+    for line in lines {
+        text += &format!("module asm \"{line}\"\n");
+    }
+    let work = || {
+        let mut module = context.parse_text(&text)?;
+        let object = Machine::new(&module, &Options::default())?.emit(&mut module)?;
+        context.check()?;
+        Ok(object)
+    };
+    work().map_err(|error| named(name, error))
+}
+
 /// The module as text, as it is before code is generated: for debugging and tests. `input` is bitcode or text.
 pub fn instrumented_text(input: &[u8], name: &str, options: &Options) -> Result<String, Error> {
     let context = Context::new(name);

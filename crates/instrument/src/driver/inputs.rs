@@ -305,7 +305,7 @@ fn bitcode_of<'m>(member: &'m Member<'_>) -> Option<Bitcode<'m>> {
 }
 
 /// The file at `path`, unless it is empty, no file, or not there: that is for the real linker to say.
-fn contents(path: &Path) -> Option<Mmap> {
+pub fn contents(path: &Path) -> Option<Mmap> {
     let file = File::open(path).ok()?;
     let metadata = file.metadata().ok()?;
     if !metadata.is_file() || metadata.len() == 0 {

@@ -8,6 +8,7 @@
 
 mod inputs;
 mod line;
+mod own;
 mod relocatable;
 mod response;
 mod words;
@@ -15,6 +16,7 @@ mod words;
 use crate::cache::{self, Cache};
 use inputs::Workshop;
 use line::{Line, Output, Part};
+use own::Own;
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
@@ -91,9 +93,15 @@ pub fn link(
     let work = work.map_err(|error| failed("a temporary directory", &error))?;
     let workshop = Workshop::new(cache, &line, (config, face), work.path(), warn)?;
     let output = line.output;
-    let mut words = replaced(line, &workshop)?;
+    let (mut words, own) = replaced(line, &workshop)?;
     if output != Output::Object {
         words.splice(0..0, runtime(&config.runtime, face));
+        if let Some(object) = own.object() {
+            let file = work.path().join("own.o");
+            let object = object.map_err(|error| Error(error.0))?;
+            std::fs::write(&file, object).map_err(|error| failed("a temporary file", &error))?;
+            words.insert(0, Word::own(&file));
+        }
     }
     let arguments = words::join(words);
     let status = if arguments.iter().map(|word| word.len() + 1).sum::<usize>() > LONG {
@@ -110,8 +118,8 @@ pub fn link(
     status
 }
 
-/// The words for the real linker.
-fn replaced(line: Line, workshop: &Workshop<'_>) -> Result<Vec<Word>, Error> {
+/// The words for the real linker, and what they say of functions of the program's own.
+fn replaced(line: Line, workshop: &Workshop<'_>) -> Result<(Vec<Word>, Own), Error> {
     let paths: Vec<&Path> = line
         .parts
         .iter()
@@ -122,19 +130,27 @@ fn replaced(line: Line, workshop: &Workshop<'_>) -> Result<Vec<Word>, Error> {
         .collect();
     let mut made = workshop.convert(&paths)?.into_iter();
     let mut result = Vec::new();
+    let mut own = Own::default();
     for part in line.parts {
         match part {
             Part::Words(words) => result.extend(words),
-            Part::Input { words, .. } => match made.next().flatten() {
-                Some(path) => result.push(Word {
-                    text: path.into(),
-                    passed: words.first().is_some_and(|word| word.passed),
-                }),
-                None => result.extend(words),
-            },
+            Part::Input { words, path } => {
+                let made = made.next().flatten();
+                let used = made.as_ref().unwrap_or(&path);
+                if let Some(data) = inputs::contents(used).filter(|_| !line::is_left_alone(&path)) {
+                    own.look_at(&data, used);
+                }
+                match made {
+                    Some(path) => result.push(Word {
+                        text: path.into(),
+                        passed: words.first().is_some_and(|word| word.passed),
+                    }),
+                    None => result.extend(words),
+                }
+            }
         }
     }
-    Ok(result)
+    Ok((result, own))
 }
 
 /// The runtime comes before every other library, so that its functions are found first, and stays even though nothing

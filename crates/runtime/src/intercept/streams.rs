@@ -87,7 +87,9 @@ fn tells(stream: *mut FILE, closes: bool, pc: usize) {
             all.swap_remove(at);
         }
         drop(all);
-        places.map(|place| checks::write(t, place, size_of::<usize>(), pc));
+        for place in places {
+            checks::write(t, place, size_of::<usize>(), pc);
+        }
     });
 }
 

@@ -205,3 +205,52 @@ fn configure_finds_what_it_looks_for() {
     build(&files, compilers, "make clean one");
     races(&program(&files, "one"), "step.c:3:");
 }
+
+#[test]
+fn functions_of_the_programs_own_stay_its_own() {
+    let files = Files::new();
+    files.file(
+        "main.c",
+        "#include <pthread.h>\n#include <stdio.h>\n#include <stdlib.h>\n\
+         int inet_pton(int family, const char *text, void *to), inet_aton(const char *text, void *to);\n\
+         static void *work(void *argument) {\n\
+             char to[20];\n\
+             if (inet_pton(1, \"x\", to) != 4242 || inet_aton(\"x\", to) != 77) abort();\n\
+             return argument;\n\
+         }\n\
+         int main(void) {\n\
+             pthread_t thread;\n\
+             pthread_create(&thread, 0, work, 0);\n\
+             work(0);\n\
+             pthread_join(thread, 0);\n\
+             puts(\"its own\");\n\
+         }\n",
+    );
+    files.file(
+        "object.c",
+        "int inet_pton(int family, const char *text, void *to) { return 4242; }\n",
+    );
+    files.file(
+        "member.c",
+        "int inet_aton(const char *text, void *to) { return 77; }\n",
+    );
+    for flags in ["", "-O2 -fvisibility=hidden", "-fvisibility=hidden -fPIC"] {
+        cc(&files, &format!("{flags} -c main.c object.c member.c"));
+        tool(&files, "ar rc libmember.a member.o");
+        cc(
+            &files,
+            &format!("{flags} -pthread main.o object.o -L. -lmember -o program"),
+        );
+        let run = program(&files, "program");
+        assert_eq!(
+            (run.status, run.stdout.as_str()),
+            (0, "its own\n"),
+            "{flags}: {}",
+            run.stderr
+        );
+        cc(
+            &files,
+            &format!("{flags} -fPIC -shared -pthread main.o object.o -L. -lmember -o libmain.so"),
+        );
+    }
+}
