@@ -7,6 +7,7 @@ use crate::traces::shares;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use deadheat_detect::select::{DetectorName, FilterName};
+use deadheat_report::quote;
 use deadheat_trace::generate::{Config, Pattern, Shares};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -191,6 +192,15 @@ pub enum External {
 }
 
 impl ReportArgs {
+    /// Those that make a difference to what is found, as a shell takes them.
+    pub fn found_with(&self) -> Vec<String> {
+        let external = self.external.and_then(|external| external.to_possible_value());
+        let external = external.map(|value| format!("--external {}", value.get_name()));
+        let rules = self.external_rules.as_ref();
+        let rules = rules.map(|file| format!("--external-rules {}", quote(&file.to_string_lossy())));
+        external.into_iter().chain(rules).collect()
+    }
+
     /// As settings.
     pub fn settings(&self, color: Color) -> Settings {
         Settings {

@@ -219,8 +219,9 @@ fn for_programs(settings: &Settings, logs: &Path) -> Result<String> {
 /// The command that shows the findings again.
 fn again(args: &CargoArgs) -> String {
     let words = args.cargo.iter().map(|word| quote(&word.to_string_lossy()));
-    let command = std::iter::once("cargo deadheat".to_owned()).chain(words);
-    command.collect::<Vec<_>>().join(" ")
+    let options = args.report.found_with();
+    let command = std::iter::once("cargo deadheat".to_owned()).chain(options);
+    command.chain(words).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

@@ -135,6 +135,7 @@ fn again(args: &Check) -> String {
     for (flag, values) in [("--cflags", &args.cflags), ("--rustflags", &args.rustflags)] {
         words.extend(values.iter().map(|value| format!("{flag} {}", quote(value))));
     }
+    words.extend(args.report.found_with());
     words.push(quote(&args.target.to_string_lossy()));
     if !args.arguments.is_empty() {
         words.push("--".to_owned());

@@ -8,7 +8,7 @@
 
 use super::define::{interpose, redirect};
 use super::memory_functions::{read as check_read, write as check_write};
-use super::{event, poll, streams};
+use super::{event, poll, processes, streams};
 use crate::{channel, sync, thread};
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use libc::{iovec, mqd_t, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
@@ -18,7 +18,7 @@ pub(super) const KEYS: usize = 1 << 62;
 const SOCKETS: usize = KEYS | 1;
 pub(super) const EVENTS: usize = KEYS | 2;
 
-fn status(descriptor: c_int) -> Option<libc::stat> {
+pub(super) fn status(descriptor: c_int) -> Option<libc::stat> {
     // SAFETY: the kernel fills in the status, or fails.
     unsafe {
         let mut status: libc::stat = core::mem::zeroed();
@@ -26,7 +26,7 @@ fn status(descriptor: c_int) -> Option<libc::stat> {
     }
 }
 
-fn file_key(status: &libc::stat) -> usize {
+pub(super) fn file_key(status: &libc::stat) -> usize {
     KEYS | (status.st_ino ^ status.st_dev << 40) as usize & (KEYS - 1) | 4
 }
 
@@ -244,6 +244,7 @@ interpose! {
         }
         sends(descriptor);
         poll::closes(descriptor);
+        processes::closes(descriptor);
         streams::changed();
         // SAFETY: as above.
         unsafe { real(descriptor) }

@@ -7,6 +7,7 @@
 //! | `threads`, `c11` | create, join, detach, names; the same of `<threads.h>` |
 //! | `mutex`, `rwlock`, `cond`, `barrier`, `semaphore`, `once`, `stdio` | locks and the like |
 //! | `files`, `streams`, `poll` | bytes through pipes, sockets and the like; waiting for them |
+//! | `processes` | semaphores and messages of System V, locks on files |
 //! | `notify` | signals from thread to thread |
 //! | `guard`, `exception`, `locale`, `cxx` | what libstdc++ does out of our sight: static locals, exceptions, locales, futures |
 //! | `alloc`, `bootstrap`, `map`, `dynamic` | memory |
@@ -52,6 +53,7 @@ mod mutex;
 mod notify;
 mod once;
 mod poll;
+mod processes;
 mod rwlock;
 mod semaphore;
 mod signals;
