@@ -6,7 +6,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { PAIRS = 3, SIZE = 20000 };
+#ifndef PAIRS
+#define PAIRS 3
+#define AFTER(serves)
+#endif
+
+enum { SIZE = 20000 };
 
 static SSL_CTX *server, *client;
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -61,6 +66,7 @@ static void *talk(void *argument) {
     SSL_free(connection);
     close(end->socket);
     free(buffer);
+    AFTER(end->serves);
     free(end);
     return NULL;
 }
