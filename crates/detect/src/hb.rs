@@ -337,7 +337,7 @@ pub fn sync(thread: &mut HbThread, op: SyncOp, object: &mut HbSync) {
 }
 
 /// What a thread knew at one moment, to be left at any number of objects.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Published(Snapshot);
 
 /// What `thread` knows now. Its next time starts, once, however many objects get it.
@@ -357,13 +357,10 @@ pub fn merge(object: &mut HbSync, other: &HbSync) {
     object.writers.add(&other.writers);
 }
 
-/// Who receives this learns all that `thread` has done so far, and counts what it does until its next time as known.
-pub fn glimpse(thread: &HbThread) -> Published {
-    Published(Snapshot::Of {
-        known: Known::Own(thread.known.clone()),
-        slot: thread.slot,
-        time: thread.time,
-    })
+/// Who receives what this becomes learns all that `thread` has done so far, and counts what it does until its next time as
+/// known.
+pub fn glimpse(thread: &HbThread, seen: &mut Published) {
+    seen.0.replace(&thread.known, thread.slot, thread.time);
 }
 
 /// `thread` learns what was published.

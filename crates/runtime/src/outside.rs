@@ -247,7 +247,7 @@ pub fn say_where(t: &Thread) {
         return;
     };
     if t.calls.any() && !t.calls.ending {
-        *published.lock() = Some(hb::glimpse(&t.hb));
+        hb::glimpse(&t.hb, published.lock().get_or_insert_default());
     }
     inside.store(t.calls.any(), Ordering::SeqCst);
 }
@@ -305,8 +305,9 @@ fn open(t: &mut Thread, callee: *const Callee, sp: usize, from: From) {
         from,
         reached,
     });
-    say_where(t);
-    if !t.serial {
+    if t.serial {
+        say_where(t);
+    } else {
         give(t, t.calls.open.len() - 1);
     }
 }
@@ -432,7 +433,14 @@ fn end_from(t: &mut Thread, first: usize) {
             published = Some(give(t, last));
             t.calls.ending = false;
         }
-        let Some(call) = t.calls.open.pop() else { return };
+        let Some(mut call) = t.calls.open.pop() else {
+            return;
+        };
+        if t.calls.arguments.capacity() == 0 {
+            // For the next.
+            call.from.roots.clear();
+            t.calls.arguments = call.from.roots;
+        }
         say_where(t);
         if !t.calls.any()
             && let Some(own) = PUBLISHED.get(t.hb.slot().0 as usize)

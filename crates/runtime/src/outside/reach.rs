@@ -248,8 +248,36 @@ pub fn from(t: &Thread, from: &From) -> (Option<Vec<Key>>, usize) {
     (reached, words)
 }
 
+/// Objects, each once. Mostly they are few.
+#[derive(Default)]
+struct Keys {
+    all: Vec<Key>,
+    /// All of them if they are many.
+    set: FxHashSet<Key>,
+}
+
+impl Keys {
+    const FEW: usize = 16;
+
+    /// Whether it is new.
+    fn insert(&mut self, key: Key) -> bool {
+        if self.all.len() <= Keys::FEW {
+            if self.all.contains(&key) {
+                return false;
+            }
+            if self.all.len() == Keys::FEW {
+                self.set.extend(self.all.iter().copied().chain([key]));
+            }
+        } else if !self.set.insert(key) {
+            return false;
+        }
+        self.all.push(key);
+        true
+    }
+}
+
 fn search(t: &Thread, from: &From, words: &mut usize) -> Option<Vec<Key>> {
-    let mut keys: FxHashSet<Key> = FxHashSet::default();
+    let mut keys = Keys::default();
     let mut parts: Vec<Seen> = Vec::new();
     for &root in &from.roots {
         if let Some(seen) = find(t, root) {
@@ -276,15 +304,17 @@ fn search(t: &Thread, from: &From, words: &mut usize) -> Option<Vec<Key>> {
             if let Some(seen) = block_at(word)
                 && keys.insert(seen.key)
             {
-                if keys.len() > OBJECTS {
+                if keys.all.len() > OBJECTS {
                     return None;
                 }
                 parts.push(seen);
             }
         }
     }
-    keys.extend(from.library);
-    Some(keys.into_iter().collect())
+    if let Some(library) = from.library {
+        keys.insert(library);
+    }
+    Some(keys.all)
 }
 
 /// The block that an address is in.
