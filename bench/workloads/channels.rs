@@ -1,5 +1,5 @@
-// A pipeline over channels: a source sends blocks of text, workers count their letters, a sink adds up what they found; the
-// channel in between has a bound. Checked by counting alone.
+//! A pipeline over channels: a source sends blocks of text, workers count their letters, a sink adds up what they found; the
+//! channel in between has a bound. Checked by counting alone.
 // suite: rust
 // size: 600000 quick: 4000 sweep: 75000 150000 300000 600000
 #![allow(unexpected_cfgs)]
@@ -42,7 +42,10 @@ fn total(tally: Tally) -> u64 {
 
 fn block(number: usize) -> Vec<u8> {
     let mut numbers = Numbers(number as u64);
-    (0..16).flat_map(|_| numbers.next().to_le_bytes()).map(|byte| b'a' + byte % 26).collect()
+    (0..16)
+        .flat_map(|_| numbers.next().to_le_bytes())
+        .map(|byte| b'a' + byte % 26)
+        .collect()
 }
 
 fn count(counts: &mut Counts, block: &[u8]) {

@@ -1,5 +1,5 @@
-// A parser of bytes: lines `NAME VALUE UNIT;` in one buffer that all threads borrow from, each parses a range of lines into its
-// part of the records. Checked by parsing with the standard library's means.
+//! A parser of bytes: lines `NAME VALUE UNIT;` in one buffer that all threads borrow from, each parses a range of lines into its
+//! part of the records. Checked by parsing with the standard library's means.
 // suite: rust
 // size: 4000000 quick: 20000 sweep: 500000 1000000 2000000 4000000
 #![allow(unexpected_cfgs)]
@@ -38,7 +38,9 @@ impl<'text> Parser<'text> {
         };
         let mut value = 0_i64;
         for &digit in digits {
-            value = value.checked_mul(10)?.checked_add(i64::from(digit.checked_sub(b'0').filter(|&digit| digit < 10)?))?;
+            value = value
+                .checked_mul(10)?
+                .checked_add(i64::from(digit.checked_sub(b'0').filter(|&digit| digit < 10)?))?;
         }
         Some(if negative { -value } else { value })
     }
@@ -72,14 +74,24 @@ fn text(lines: usize) -> Vec<u8> {
     for _ in 0..lines {
         let bits = numbers.next();
         let unit = ['m', 's', 'g', 'K'][bits as usize >> 5 & 3];
-        writeln!(text, "sensor{} {} {unit};", bits % 1000, (bits >> 40) as i64 - (1 << 23)).expect("a vector takes all");
+        writeln!(
+            text,
+            "sensor{} {} {unit};",
+            bits % 1000,
+            (bits >> 40) as i64 - (1 << 23)
+        )
+        .expect("a vector takes all");
     }
     text
 }
 
 fn plain(line: &str) -> Option<(&[u8], i64, u8)> {
     let mut words = line.strip_suffix(';')?.split(' ');
-    Some((words.next()?.as_bytes(), words.next()?.parse().ok()?, *words.next()?.as_bytes().first()?))
+    Some((
+        words.next()?.as_bytes(),
+        words.next()?.parse().ok()?,
+        *words.next()?.as_bytes().first()?,
+    ))
 }
 
 fn main() -> ExitCode {
@@ -87,7 +99,12 @@ fn main() -> ExitCode {
     let (threads, lines) = (arguments.threads, arguments.size);
     let text = text(lines);
     let starts: Vec<usize> = std::iter::once(0)
-        .chain(text.iter().enumerate().filter(|(_, &byte)| byte == b'\n').map(|(place, _)| place + 1))
+        .chain(
+            text.iter()
+                .enumerate()
+                .filter(|(_, &byte)| byte == b'\n')
+                .map(|(place, _)| place + 1),
+        )
         .collect();
     let mut records = vec![Record::default(); lines];
     let output = Output(records.as_mut_ptr());
@@ -116,7 +133,12 @@ fn main() -> ExitCode {
     let plain_text = std::str::from_utf8(&text).expect("letters and digits only");
     let right = failures == 0
         && plain_text.lines().count() == lines
-        && plain_text.lines().zip(&records).all(|(line, record)| plain(line) == Some((record.name, record.value, record.unit)));
-    let checksum = records.iter().fold(0, |sum, record| scramble(sum ^ record.value as u64 ^ u64::from(record.unit)));
+        && plain_text
+            .lines()
+            .zip(&records)
+            .all(|(line, record)| plain(line) == Some((record.name, record.value, record.unit)));
+    let checksum = records.iter().fold(0, |sum, record| {
+        scramble(sum ^ record.value as u64 ^ u64::from(record.unit))
+    });
     verdict(right, checksum)
 }

@@ -29,7 +29,9 @@ pub fn arguments(size: usize, least: usize, most: usize) -> Arguments {
     }
     Arguments {
         threads: words.get(1).map_or(2, |word| number(word, "THREADS", 1, 1024)),
-        size: words.get(2).map_or(size, |word| number(word, "SIZE", least, most)),
+        size: words
+            .get(2)
+            .map_or(size, |word| number(word, "SIZE", least, most)),
     }
 }
 
