@@ -9,8 +9,7 @@ mod workload;
 
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
-use std::thread;
-use workload::{arguments, scramble, verdict};
+use workload::{arguments, scramble, team, verdict};
 
 type Tree = Option<Arc<Node>>;
 
@@ -97,30 +96,22 @@ fn main() -> ExitCode {
     let start = size / 64;
     let first = (0..start).fold(None, |tree, number| insert(&tree, key(number)));
     let current = Mutex::new(first.clone());
-    let sums: Vec<u64> = thread::scope(|scope| {
-        let handles: Vec<_> = (0..threads)
-            .map(|me| {
-                let (first, current) = (&first, &current);
-                let rest = size - start;
-                scope.spawn(move || {
-                    let sum_of_first = sum(first);
-                    for number in start + rest * me / threads..start + rest * (me + 1) / threads {
-                        let seen = {
-                            let mut current = current.lock().unwrap();
-                            let seen = current.clone();
-                            *current = insert(&seen, key(number));
-                            seen
-                        };
-                        // The version before is only ours, unless another thread still looks at it.
-                        if number % 16 == 0 {
-                            std::hint::black_box(sum(&seen));
-                        }
-                    }
-                    sum_of_first
-                })
-            })
-            .collect();
-        handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+    let sums = team(threads, |me| {
+        let rest = size - start;
+        let sum_of_first = sum(&first);
+        for number in start + rest * me / threads..start + rest * (me + 1) / threads {
+            let seen = {
+                let mut current = current.lock().unwrap();
+                let seen = current.clone();
+                *current = insert(&seen, key(number));
+                seen
+            };
+            // The version before is only ours, unless another thread still looks at it.
+            if number % 16 == 0 {
+                std::hint::black_box(sum(&seen));
+            }
+        }
+        sum_of_first
     });
     let mut expected: Vec<u64> = (0..size).map(key).collect();
     let sum_of_first = expected[..start]

@@ -1,7 +1,7 @@
 //! A cache under a mutex that throws out what was used least recently: entries in a vector, linked by their indices, found by a
 //! hash map. Threads ask for keys of which some are asked for more often. Checked by the values and by the links at the end.
 // suite: rust
-// size: 8000000 quick: 20000 sweep: 1000000 2000000 4000000 8000000
+// size: 20000000 quick: 20000 sweep: 2500000 5000000 10000000 20000000
 #![allow(unexpected_cfgs)]
 
 #[path = "include/workload.rs"]
@@ -10,8 +10,7 @@ mod workload;
 use std::collections::HashMap;
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::thread;
-use workload::{arguments, scramble, verdict};
+use workload::{arguments, scramble, team, verdict};
 
 const CAPACITY: usize = 4096;
 const NONE: usize = usize::MAX;
@@ -139,7 +138,7 @@ fn key(request: usize) -> u64 {
 }
 
 fn main() -> ExitCode {
-    let arguments = arguments(8_000_000, 1, 1 << 40);
+    let arguments = arguments(20_000_000, 1, 1 << 40);
     let shared = Box::new(Shared {
         cache: Mutex::new(Cache::new()),
         #[cfg(race)]
@@ -152,25 +151,15 @@ fn main() -> ExitCode {
         shared
     };
     let (shared, threads, size) = (&*shared, arguments.threads, arguments.size);
-    let sums: Vec<(u64, bool)> = thread::scope(|scope| {
-        let handles: Vec<_> = (0..threads)
-            .map(|me| {
-                scope.spawn(move || {
-                    let plausible = shared.requests() <= size as u64;
-                    let sum = (size * me / threads..size * (me + 1) / threads)
-                        .map(|request| {
-                            shared
-                                .cache
-                                .lock()
-                                .unwrap()
-                                .get_or_insert(key(request), || scramble(key(request)))
-                        })
-                        .fold(0, u64::wrapping_add);
-                    (sum, plausible)
-                })
+    let sums = team(threads, |me| {
+        let plausible = shared.requests() <= size as u64;
+        let sum = (size * me / threads..size * (me + 1) / threads)
+            .map(|request| {
+                let mut cache = shared.cache.lock().unwrap();
+                cache.get_or_insert(key(request), || scramble(key(request)))
             })
-            .collect();
-        handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+            .fold(0, u64::wrapping_add);
+        (sum, plausible)
     });
     let sum = sums.iter().fold(0_u64, |sum, part| sum.wrapping_add(part.0));
     let expected = (0..size).fold(0_u64, |sum, request| sum.wrapping_add(scramble(key(request))));
