@@ -1,7 +1,7 @@
 //! A parser of bytes: lines `NAME VALUE UNIT;` in one buffer that all threads borrow from, each parses a range of lines into its
 //! part of the records. Checked by parsing with the standard library's means.
 // suite: rust
-// size: 5000000 quick: 20000 sweep: 600000 1250000 2500000 5000000
+// size: 7000000 quick: 20000 sweep: 900000 1800000 3500000 7000000
 #![allow(unexpected_cfgs)]
 
 #[path = "include/workload.rs"]
@@ -93,7 +93,7 @@ fn plain(line: &str) -> Option<(&[u8], i64, u8)> {
 }
 
 fn main() -> ExitCode {
-    let arguments = arguments(5_000_000, 2, 1 << 32);
+    let arguments = arguments(7_000_000, 2, 1 << 32);
     let (threads, lines) = (arguments.threads, arguments.size);
     let text = text(lines);
     let starts: Vec<usize> = std::iter::once(0)

@@ -1,7 +1,7 @@
 //! A parallel merge sort that splits the slice and sorts the halves in two threads, as with rayon's join, down to one part for
 //! each thread. Checked against the standard library's sort.
 // suite: rust
-// size: 10000000 quick: 60000 sweep: 1250000 2500000 5000000 10000000
+// size: 15000000 quick: 60000 sweep: 1900000 3750000 7500000 15000000
 #![allow(unexpected_cfgs)]
 
 #[path = "include/workload.rs"]
@@ -109,7 +109,7 @@ fn elements_counted(length: usize, threads: usize) -> u64 {
 }
 
 fn main() -> ExitCode {
-    let arguments = arguments(10_000_000, 2, 1 << 32);
+    let arguments = arguments(15_000_000, 2, 1 << 32);
     let mut numbers = Numbers(1);
     let original: Vec<u64> = (0..arguments.size).map(|_| numbers.next() >> 16).collect();
     let mut sorted = original.clone();
