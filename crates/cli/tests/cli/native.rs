@@ -124,6 +124,20 @@ fn a_race_in_c_is_reported_with_its_line() {
 }
 
 #[test]
+fn one_place_without_a_line_is_not_a_program_without_debug_information() {
+    let files = Files::new();
+    let nowhere =
+        "__attribute__((nodebug, noinline)) static void add(void) { shared++; }\n\nstatic void *work";
+    let text = RACE_C
+        .replace("    shared++;", "    add();")
+        .replacen("static void *work", nowhere, 1);
+    let run = check(&[&files.file("race.c", text)]);
+    assert_eq!(run.status, 66, "{}", run.stderr);
+    assert!(run.stderr.contains("race.c:"), "{}", run.stderr);
+    assert!(!run.stderr.contains("no debug information"), "{}", run.stderr);
+}
+
+#[test]
 fn without_a_race_output_and_status_are_the_programs_own() {
     let files = Files::new();
     let source = files.file("locked.c", locked_c());

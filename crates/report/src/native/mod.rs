@@ -426,22 +426,20 @@ impl Reporter {
 
     /// What to say of modules in which places were found that have no line.
     fn bare_modules(&self) -> Vec<String> {
-        let mut bare: Vec<&str> = Vec::new();
-        for kept in &self.findings {
-            let places = kept
-                .finding
-                .accesses
-                .iter()
-                .filter_map(|access| access.frames.first());
-            let modules = places
-                .filter(|frame| frame.line.is_none())
-                .filter_map(|frame| frame.module.as_deref());
-            for module in modules {
-                if !bare.contains(&module) {
-                    bare.push(module);
-                }
-            }
-        }
+        let accesses = || self.findings.iter().flat_map(|kept| &kept.finding.accesses);
+        // The compiler leaves single places without a line.
+        let has_lines = |module: &str| {
+            let mut frames = accesses().flat_map(|access| &access.frames);
+            frames.any(|frame| frame.module.as_deref() == Some(module) && frame.file.is_some())
+        };
+        let mut bare: Vec<&str> = accesses()
+            .filter_map(|access| access.frames.first())
+            .filter(|frame| frame.file.is_none())
+            .filter_map(|frame| frame.module.as_deref())
+            .collect();
+        bare.sort_unstable();
+        bare.dedup();
+        bare.retain(|module| !has_lines(module));
         let say = |module: &&str| {
             format!(
                 "{module} has no debug information: build it with `-g` and do not strip it, or put a file of debug \
