@@ -162,7 +162,10 @@ pub fn shadow_states() -> Option<u64> {
         // The kernel's own page at the top has no shadow.
         if !ours && to - from < HUGE && to as u64 <= 1 << 47 {
             shadow::touched(from, to - from, |addr, len| {
-                states += (addr..addr + len).step_by(8).filter(|at| used(shadow::cell(*at))).count() as u64;
+                states += (addr..addr + len)
+                    .step_by(8)
+                    .filter(|at| used(shadow::cell(*at)))
+                    .count() as u64;
             });
         }
     }

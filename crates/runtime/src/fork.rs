@@ -6,8 +6,8 @@
 
 use crate::thread::{self, Thread};
 use crate::{
-    alloc, channel, code, counts, exit, limits, locks, memory, outside, owners, places, races, registry, shadow,
-    side, sync,
+    alloc, channel, code, counts, exit, limits, locks, memory, outside, owners, places, races, registry,
+    shadow, side, sync,
 };
 
 /// Before the real `fork`.

@@ -2,7 +2,8 @@
 
 use crate::options::Options;
 use crate::{
-    alloc, channel, counts, intercept, layout, limits, log, memory, owners, places, shadow, side, stacks, thread,
+    alloc, channel, counts, intercept, layout, limits, log, memory, owners, places, shadow, side, stacks,
+    thread,
 };
 use std::ffi::{CStr, CString, c_char};
 use std::sync::OnceLock;
