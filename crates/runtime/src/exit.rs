@@ -76,6 +76,10 @@ fn decide(status: i32, end: impl FnOnce(&mut Lines)) -> i32 {
             lines.line(format_args!("stat\tside-states\t{}", side::count()));
             if options.count {
                 for (name, count) in counts::totals() {
+                    // Only programs that were built for it count their accesses.
+                    if name == "accesses" && count == 0 {
+                        continue;
+                    }
                     lines.line(format_args!("stat\t{name}\t{count}"));
                 }
             }

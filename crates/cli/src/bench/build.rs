@@ -158,9 +158,12 @@ impl Builder {
 
 /// The line of a compiler's output that says what is wrong.
 fn why(output: &str) -> String {
-    let line = output.lines().find(|line| line.contains("error"));
-    let line = line.or(output.lines().next()).unwrap_or("the compiler failed");
-    line.trim().to_owned()
+    // That the linker failed is said last, and says nothing.
+    let says = |line: &&str| {
+        (line.contains("error") || line.contains("undefined ")) && !line.contains("linker command failed")
+    };
+    let line = output.lines().find(says).or(output.lines().next());
+    line.unwrap_or("the compiler failed").trim().to_owned()
 }
 
 #[cfg(test)]
@@ -172,6 +175,9 @@ mod tests {
         let output = "In file included from a.c:1:\na.h:3:5: error: unknown type\n";
         assert_eq!(why(output), "a.h:3:5: error: unknown type");
         assert_eq!(why("ld: no\n"), "ld: no");
+        let output =
+            "clang: error: linker command failed with exit code 1\na.c:3: undefined reference to `f'\n";
+        assert_eq!(why(output), "a.c:3: undefined reference to `f'");
         assert_eq!(why(""), "the compiler failed");
     }
 }

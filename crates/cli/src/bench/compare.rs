@@ -5,6 +5,7 @@
 //! nothing in common and the medians differ by more than a threshold.
 
 use super::markdown::{Table, number};
+use super::put;
 use super::results::{Point, Quantity, Results};
 use super::tools::{self, Compiler, NATIVE};
 use super::workload::matches;
@@ -40,10 +41,10 @@ pub fn run(old: &Path, new: &Path, threshold: f64, names: &[String]) -> Result<E
         bail!("the two files have nothing in common: no workload with the same threads, size and tool");
     }
     if old.machine != new.machine {
-        println!(
+        put(format_args!(
             "The machines differ: {} and {}.\n",
             old.machine.cpu, new.machine.cpu
-        );
+        ))?;
     }
     let counts = |change: &&Change| match names {
         [] => is_ours(&change.tool),
@@ -55,19 +56,19 @@ pub fn run(old: &Path, new: &Path, threshold: f64, names: &[String]) -> Result<E
         table.row(row(change));
     }
     if !table.is_empty() {
-        println!("{table}");
+        put(&table)?;
     }
     if !others.is_empty() {
-        println!(
+        put(format_args!(
             "{} of the others changed as well, so the machine may not have been quiet.",
             others.len()
-        );
+        ))?;
     }
     let worse = ours.iter().filter(|change| change.is_worse()).count();
-    println!(
+    put(format_args!(
         "{compared} compared, {worse} worse, {} better.",
         ours.len() - worse
-    );
+    ))?;
     Ok(ExitCode::from(u8::from(worse > 0)))
 }
 

@@ -8,6 +8,7 @@ use super::build::{Builder, Version};
 use super::markdown::{Table, number};
 use super::measure::{Meter, Run};
 use super::progress::Progress;
+use super::put;
 use super::tools;
 use super::workload::Workload;
 use crate::native::compilers::Language;
@@ -46,16 +47,16 @@ pub fn run(directory: &Path, bless: bool, builder: &Builder, meter: &Meter) -> R
             parse(&text).with_context(|| file.display().to_string())?
         }
     };
-    println!("{}", table(&counts, &expected));
+    put(table(&counts, &expected))?;
     let grown = grown(&counts, &expected);
     for line in &grown {
-        println!("{line}");
+        put(line)?;
     }
     if grown.is_empty() {
-        println!("No path has grown by more than {LIMIT} %.");
+        put(format_args!("No path has grown by more than {LIMIT} %."))?;
         return Ok(ExitCode::SUCCESS);
     }
-    println!("If that is meant: deadheat bench --instructions --bless");
+    put("If that is meant: deadheat bench --instructions --bless")?;
     Ok(ExitCode::FAILURE)
 }
 

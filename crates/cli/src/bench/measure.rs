@@ -159,7 +159,7 @@ fn outcome(late: bool, signal: Option<i64>, status: Option<i64>, stdout: &str, s
         (None, status) => {
             let said = stderr
                 .lines()
-                .rfind(|line| !line.trim().is_empty())
+                .find(|line| !line.trim().is_empty())
                 .unwrap_or("no word");
             Outcome::Crashed(format!("status {}: {said}", status.unwrap_or(-1)))
         }

@@ -33,6 +33,8 @@ use papers::traces::Traces;
 use papers::{Needs, Paper, Sources};
 use results::{Results, ToolVersion};
 use session::Plan;
+use std::fmt::Display;
+use std::io::Write;
 use std::process::ExitCode;
 use tools::Tool;
 use workload::{Workload, matches};
@@ -64,9 +66,14 @@ pub fn run(args: &Bench, term: Term) -> Result<ExitCode> {
         return table(args, paper, term);
     }
     let results = results(args, term)?;
-    print!("{}", head(&results));
-    print!("{}", tables::all(&results));
+    put(head(&results))?;
+    put(tables::all(&results))?;
     Ok(finish(args, &results))
+}
+
+/// Prints on stdout. Unlike `println!` it does not panic when nobody listens.
+fn put(text: impl Display) -> Result<()> {
+    Ok(writeln!(std::io::stdout().lock(), "{text}")?)
 }
 
 /// A table of a document.
@@ -82,7 +89,7 @@ fn table(args: &Bench, paper: &Paper, term: Term) -> Result<ExitCode> {
         traces: traces.as_ref(),
     };
     let text = (paper.make)(&sources)?;
-    print!("{text}");
+    put(text)?;
     Ok(results.map_or(ExitCode::SUCCESS, |results| finish(args, &results)))
 }
 
@@ -215,13 +222,13 @@ fn list(args: &Bench, term: Term) -> Result<ExitCode> {
             racing.to_owned(),
         ]);
     }
-    println!("{table}");
+    put(&table)?;
     let (_, versions, skipped) = usable(&args.tools)?;
     for ToolVersion { name, version } in versions {
-        println!("- {name}: {version}");
+        put(format_args!("- {name}: {version}"))?;
     }
     for line in skipped {
-        println!("- {line}");
+        put(format_args!("- {line}"))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -240,7 +247,7 @@ fn quality(args: &Bench, term: Term) -> Result<ExitCode> {
     let progress = progress::Progress::new(2 * workloads.len() as u64);
     let quality = quality::run(&question, &builder, &meter, &progress)?;
     drop(progress);
-    println!("{}", quality.markdown());
+    put(quality.markdown())?;
     for line in skipped {
         say(&format!("deadheat: {line}"));
     }
@@ -265,7 +272,6 @@ fn head(results: &Results) -> String {
     for line in &results.skipped {
         text.push_str(&format!("- left out: {line}\n"));
     }
-    text.push('\n');
     text
 }
 

@@ -72,6 +72,9 @@ pub struct Point {
     /// What deadheat counted, in a run of its own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub counters: BTreeMap<String, u64>,
+    /// Why it counted nothing, if it should have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncounted: Option<String>,
 }
 
 /// One run.

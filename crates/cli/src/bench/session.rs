@@ -65,8 +65,7 @@ pub fn measure(plan: &Plan, builder: &Builder, meter: &Meter) -> Result<Vec<Poin
         let arguments = cell.arguments();
         match counters::count(cell.workload, arguments, builder, meter)? {
             Ok(counters) => cell.point.counters = counters,
-            Err(why) if cell.point.failed.is_none() => cell.point.failed = Some(why),
-            Err(_) => {}
+            Err(why) => cell.point.uncounted = Some(why),
         }
     }
     Ok(cells.into_iter().map(|cell| cell.point).collect())
@@ -144,8 +143,8 @@ fn races(form: Reports, stderr: &str) -> u64 {
 
 /// What went wrong, a line each.
 pub fn problems(points: &[Point]) -> Vec<String> {
-    let line = |point: &Point| {
-        let (_, what) = point.problem()?;
+    let mut lines = Vec::new();
+    for point in points {
         let Point {
             workload,
             threads,
@@ -153,17 +152,17 @@ pub fn problems(points: &[Point]) -> Vec<String> {
             tool,
             ..
         } = point;
-        Some(format!("{workload} {threads} {size} with {tool}: {what}"))
-    };
-    let mut lines: Vec<String> = points.iter().filter_map(line).collect();
-    lines.dedup();
+        let what = point.problem().map(|(_, what)| what);
+        for what in what.iter().chain(&point.uncounted) {
+            lines.push(format!("{workload} {threads} {size} with {tool}: {what}"));
+        }
+    }
     lines
 }
 
-/// Whether something was wrong that is not the tool's own limit.
+/// Whether a run was not right. That a tool does not take a workload, or cannot be built for it, is for people to see.
 pub fn is_serious(point: &Point) -> bool {
-    let ran_badly = |point: &Point| point.samples.iter().any(|sample| sample.outcome != Outcome::Ok);
-    ran_badly(point)
+    point.samples.iter().any(|sample| sample.outcome != Outcome::Ok)
 }
 
 #[cfg(test)]

@@ -104,6 +104,7 @@ pub fn run(
     };
     for workload in question.workloads {
         for version in [Version::Clean, Version::Racing] {
+            progress.step();
             if version == Version::Racing && workload.marked.is_empty() {
                 continue;
             }
