@@ -2,7 +2,7 @@
 // locks and before it joins them: RDIT's account, whose main thread waits with Java's isAlive(). What orders it is that
 // the end of a thread is told with a release and asked for with an acquire. Checked by the sum of the deposits.
 // suite: tree-rdit
-// size: 80000000 quick: 50000 sweep: 10000000 20000000 40000000 80000000
+// size: 160000000 quick: 50000 sweep: 20000000 40000000 80000000 160000000
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -45,7 +45,7 @@ static void *deposit(void *argument) {
 }
 
 int main(int count, char **words) {
-    long deposits = arguments(count, words, 80000000, 1, 1L << 40);
+    long deposits = arguments(count, words, 160000000, 1, 1L << 40);
     struct depositor *depositors = room(threads, sizeof *depositors);
     for (int i = 0; i < ACCOUNTS; i++) {
         pthread_mutex_init(&accounts[i].lock, NULL);

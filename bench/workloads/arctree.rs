@@ -1,5 +1,5 @@
-// A tree of Arcs that is never changed: an insertion copies the path and shares the rest. Threads take the present version from
-// under a mutex, insert, put theirs in its place, and ask old versions for sums, which nodes remember. Checked by the keys.
+//! A tree of Arcs that is never changed: an insertion copies the path and shares the rest. Threads take the present version from
+//! under a mutex, insert, put theirs in its place, and ask old versions for sums, which nodes remember. Checked by the keys.
 // suite: rust
 // size: 400000 quick: 3000 sweep: 50000 100000 200000 400000
 #![allow(unexpected_cfgs)]
@@ -9,8 +9,7 @@ mod workload;
 
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
-use std::thread;
-use workload::{arguments, scramble, verdict};
+use workload::{arguments, scramble, team, verdict};
 
 type Tree = Option<Arc<Node>>;
 
@@ -32,11 +31,18 @@ impl Node {
         let sum = Remembered::new(None);
         #[cfg(not(race))]
         let sum = Remembered::new();
-        Some(Arc::new(Self { key, left, right, sum }))
+        Some(Arc::new(Self {
+            key,
+            left,
+            right,
+            sum,
+        }))
     }
 
     fn compute_sum(&self) -> u64 {
-        self.key.wrapping_add(sum(&self.left)).wrapping_add(sum(&self.right))
+        self.key
+            .wrapping_add(sum(&self.left))
+            .wrapping_add(sum(&self.right))
     }
 
     #[cfg(not(race))]
@@ -62,7 +68,9 @@ fn sum(tree: &Tree) -> u64 {
 }
 
 fn insert(tree: &Tree, key: u64) -> Tree {
-    let Some(node) = tree else { return Node::new(key, None, None) };
+    let Some(node) = tree else {
+        return Node::new(key, None, None);
+    };
     if key < node.key {
         Node::new(node.key, insert(&node.left, key), node.right.clone())
     } else {
@@ -88,37 +96,34 @@ fn main() -> ExitCode {
     let start = size / 64;
     let first = (0..start).fold(None, |tree, number| insert(&tree, key(number)));
     let current = Mutex::new(first.clone());
-    let sums: Vec<u64> = thread::scope(|scope| {
-        let handles: Vec<_> = (0..threads)
-            .map(|me| {
-                let (first, current) = (&first, &current);
-                let rest = size - start;
-                scope.spawn(move || {
-                    let sum_of_first = sum(first);
-                    for number in start + rest * me / threads..start + rest * (me + 1) / threads {
-                        let seen = {
-                            let mut current = current.lock().unwrap();
-                            let seen = current.clone();
-                            *current = insert(&seen, key(number));
-                            seen
-                        };
-                        // The version before is only ours, unless another thread still looks at it.
-                        if number % 16 == 0 {
-                            std::hint::black_box(sum(&seen));
-                        }
-                    }
-                    sum_of_first
-                })
-            })
-            .collect();
-        handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+    let sums = team(threads, |me| {
+        let rest = size - start;
+        let sum_of_first = sum(&first);
+        for number in start + rest * me / threads..start + rest * (me + 1) / threads {
+            let seen = {
+                let mut current = current.lock().unwrap();
+                let seen = current.clone();
+                *current = insert(&seen, key(number));
+                seen
+            };
+            // The version before is only ours, unless another thread still looks at it.
+            if number % 16 == 0 {
+                std::hint::black_box(sum(&seen));
+            }
+        }
+        sum_of_first
     });
     let mut expected: Vec<u64> = (0..size).map(key).collect();
-    let sum_of_first = expected[..start].iter().fold(0, |sum: u64, key| sum.wrapping_add(*key));
+    let sum_of_first = expected[..start]
+        .iter()
+        .fold(0, |sum: u64, key| sum.wrapping_add(*key));
     expected.sort_unstable();
     let mut keys = Vec::with_capacity(size);
     let last = current.into_inner().unwrap();
     collect(&last, &mut keys);
     let total = expected.iter().fold(0, |sum: u64, key| sum.wrapping_add(*key));
-    verdict(keys == expected && sum(&last) == total && sums.iter().all(|&sum| sum == sum_of_first), total)
+    verdict(
+        keys == expected && sum(&last) == total && sums.iter().all(|&sum| sum == sum_of_first),
+        total,
+    )
 }

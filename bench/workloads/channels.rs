@@ -1,7 +1,7 @@
-// A pipeline over channels: a source sends blocks of text, workers count their letters, a sink adds up what they found; the
-// channel in between has a bound. Checked by counting alone.
+//! A pipeline over channels: a source sends blocks of text, workers count their letters, a sink adds up what they found; the
+//! channel in between has a bound. Checked by counting alone.
 // suite: rust
-// size: 600000 quick: 4000 sweep: 75000 150000 300000 600000
+// size: 1200000 quick: 4000 sweep: 150000 300000 600000 1200000
 #![allow(unexpected_cfgs)]
 
 #[path = "include/workload.rs"]
@@ -9,7 +9,7 @@ mod workload;
 
 use std::process::ExitCode;
 use std::sync::mpsc::{channel, sync_channel, Receiver, Sender};
-use std::sync::Mutex;
+use std::sync::{Barrier, Mutex};
 use std::thread;
 use workload::{arguments, scramble, verdict, Numbers};
 
@@ -42,7 +42,10 @@ fn total(tally: Tally) -> u64 {
 
 fn block(number: usize) -> Vec<u8> {
     let mut numbers = Numbers(number as u64);
-    (0..16).flat_map(|_| numbers.next().to_le_bytes()).map(|byte| b'a' + byte % 26).collect()
+    (0..16)
+        .flat_map(|_| numbers.next().to_le_bytes())
+        .map(|byte| b'a' + byte % 26)
+        .collect()
 }
 
 fn count(counts: &mut Counts, block: &[u8]) {
@@ -67,16 +70,21 @@ fn work(blocks: &Mutex<Receiver<Vec<u8>>>, results: Sender<Counts>, tally: &Tall
 }
 
 fn main() -> ExitCode {
-    let arguments = arguments(600_000, 1, 1 << 40);
+    let arguments = arguments(1_200_000, 1, 1 << 40);
     let (blocks, incoming) = sync_channel(64);
     let (results, found) = channel();
     let incoming = Mutex::new(incoming);
     let tally = Tally::new(0);
+    let start = Barrier::new(arguments.threads);
     let mut sum: Counts = [0; 26];
     thread::scope(|scope| {
         for _ in 0..arguments.threads {
-            let (incoming, tally, results) = (&incoming, &tally, results.clone());
-            scope.spawn(move || work(incoming, results, tally));
+            let (incoming, tally, results, start) = (&incoming, &tally, results.clone(), &start);
+            scope.spawn(move || {
+                // As in `workload::team`: one that comes late is not to be ordered after one that has ended.
+                start.wait();
+                work(incoming, results, tally);
+            });
         }
         drop(results);
         scope.spawn(move || {

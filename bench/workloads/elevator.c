@@ -1,7 +1,7 @@
 // Elevators, one thread each, take people from floor to floor; each floor's queue has a lock: a program of Eraser's and
 // later papers, TREE's among them. Checked by where the people are at the end.
 // suite: tree-rdit
-// size: 60000000 quick: 20000 sweep: 7500000 15000000 30000000 60000000
+// size: 100000000 quick: 20000 sweep: 12500000 25000000 50000000 100000000
 #include "include/team.h"
 
 enum { FLOORS = 32, CAPACITY = 12 };
@@ -63,7 +63,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    people = arguments(count, words, 60000000, FLOORS, 1L << 32);
+    people = arguments(count, words, 100000000, FLOORS, 1L << 32);
     travelled = room(threads, sizeof *travelled);
     long expected[FLOORS] = {0};
     for (int i = 0; i < FLOORS; i++) {

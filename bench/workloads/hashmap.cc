@@ -1,7 +1,7 @@
 // A concurrent hash map in shards with a reader-writer lock each: threads put words in, count them and look them up.
 // Checked by counting with one ordinary map.
 // suite: c++
-// size: 4000000 quick: 20000 sweep: 500000 1000000 2000000 4000000
+// size: 6500000 quick: 20000 sweep: 800000 1600000 3200000 6500000
 #include <barrier>
 #include <mutex>
 #include <optional>
@@ -62,7 +62,7 @@ static std::string word(long number) {
 }
 
 int main(int count, char **words) {
-    long size = arguments(count, words, 4000000, 1, 1L << 40);
+    long size = arguments(count, words, 6500000, 1, 1L << 40);
     map map;
     std::barrier meeting(threads);
     std::vector<std::thread> members;

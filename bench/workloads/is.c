@@ -1,13 +1,13 @@
 // Ranks of integer keys from a common histogram, which the threads add theirs to with atomics: the theme of NAS's integer
 // sort. Checked by putting each key at its rank, which must sort them.
 // suite: nas
-// size: 12000000 quick: 100000 sweep: 1500000 3000000 6000000 12000000
+// size: 20000000 quick: 10000 sweep: 2500000 5000000 10000000 20000000
 #include <stdatomic.h>
 #include <string.h>
 
 #include "include/team.h"
 
-enum { VALUES = 1 << 15, ROUNDS = 60 };
+enum { VALUES = 1 << 13, ROUNDS = 100 };
 
 #ifdef RACE
 typedef uint32_t counter;
@@ -62,7 +62,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    keys = arguments(count, words, 12000000, 2 * ROUNDS, 1L << 31);
+    keys = arguments(count, words, 20000000, 2 * ROUNDS, 1L << 31);
     key = room(keys, sizeof *key);
     common = room(VALUES, sizeof *common);
     ranks = room(VALUES, sizeof *ranks);

@@ -2,7 +2,7 @@
 // many a server. Checked by what each client
 // knows of its own keys, and by the sum over the keys of all.
 // suite: server
-// size: 30000000 quick: 40000 sweep: 4000000 8000000 16000000 30000000
+// size: 50000000 quick: 40000 sweep: 6000000 12500000 25000000 50000000
 #include "include/team.h"
 
 enum { BUCKETS = 1 << 16, STRIPES = 64, SHARED = 16, OWN = 1 << 14 };
@@ -98,7 +98,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    requests = arguments(count, words, 30000000, MOST_THREADS, 1L << 40);
+    requests = arguments(count, words, 50000000, MOST_THREADS, 1L << 40);
     pools = room(threads, sizeof *pools);
     misses = room(threads, sizeof *misses);
     for (int i = 0; i < STRIPES; i++) {

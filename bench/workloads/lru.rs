@@ -1,7 +1,7 @@
-// A cache under a mutex that throws out what was used least recently: entries in a vector, linked by their indices, found by a
-// hash map. Threads ask for keys of which some are asked for more often. Checked by the values and by the links at the end.
+//! A cache under a mutex that throws out what was used least recently: entries in a vector, linked by their indices, found by a
+//! hash map. Threads ask for keys of which some are asked for more often. Checked by the values and by the links at the end.
 // suite: rust
-// size: 8000000 quick: 20000 sweep: 1000000 2000000 4000000 8000000
+// size: 20000000 quick: 20000 sweep: 2500000 5000000 10000000 20000000
 #![allow(unexpected_cfgs)]
 
 #[path = "include/workload.rs"]
@@ -10,8 +10,7 @@ mod workload;
 use std::collections::HashMap;
 use std::process::ExitCode;
 use std::sync::Mutex;
-use std::thread;
-use workload::{arguments, scramble, verdict};
+use workload::{arguments, scramble, team, verdict};
 
 const CAPACITY: usize = 4096;
 const NONE: usize = usize::MAX;
@@ -33,7 +32,13 @@ struct Cache {
 
 impl Cache {
     fn new() -> Self {
-        Self { entries: Vec::with_capacity(CAPACITY), places: HashMap::new(), newest: NONE, oldest: NONE, requests: 0 }
+        Self {
+            entries: Vec::with_capacity(CAPACITY),
+            places: HashMap::new(),
+            newest: NONE,
+            oldest: NONE,
+            requests: 0,
+        }
     }
 
     fn unlink(&mut self, place: usize) {
@@ -66,7 +71,12 @@ impl Cache {
             return self.entries[place].value;
         }
         let value = make();
-        let entry = Entry { key, value, newer: NONE, older: NONE };
+        let entry = Entry {
+            key,
+            value,
+            newer: NONE,
+            older: NONE,
+        };
         let place = if self.entries.len() < CAPACITY {
             self.entries.push(entry);
             self.entries.len() - 1
@@ -120,11 +130,15 @@ impl Shared {
 fn key(request: usize) -> u64 {
     let bits = scramble(request as u64);
     // Half of the requests are for a few keys.
-    if bits & 1 == 0 { bits >> 1 & 1023 } else { bits >> 1 & 16383 }
+    if bits & 1 == 0 {
+        bits >> 1 & 1023
+    } else {
+        bits >> 1 & 16383
+    }
 }
 
 fn main() -> ExitCode {
-    let arguments = arguments(8_000_000, 1, 1 << 40);
+    let arguments = arguments(20_000_000, 1, 1 << 40);
     let shared = Box::new(Shared {
         cache: Mutex::new(Cache::new()),
         #[cfg(race)]
@@ -137,23 +151,22 @@ fn main() -> ExitCode {
         shared
     };
     let (shared, threads, size) = (&*shared, arguments.threads, arguments.size);
-    let sums: Vec<(u64, bool)> = thread::scope(|scope| {
-        let handles: Vec<_> = (0..threads)
-            .map(|me| {
-                scope.spawn(move || {
-                    let plausible = shared.requests() <= size as u64;
-                    let sum = (size * me / threads..size * (me + 1) / threads)
-                        .map(|request| shared.cache.lock().unwrap().get_or_insert(key(request), || scramble(key(request))))
-                        .fold(0, u64::wrapping_add);
-                    (sum, plausible)
-                })
+    let sums = team(threads, |me| {
+        let plausible = shared.requests() <= size as u64;
+        let sum = (size * me / threads..size * (me + 1) / threads)
+            .map(|request| {
+                let mut cache = shared.cache.lock().unwrap();
+                cache.get_or_insert(key(request), || scramble(key(request)))
             })
-            .collect();
-        handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+            .fold(0, u64::wrapping_add);
+        (sum, plausible)
     });
     let sum = sums.iter().fold(0_u64, |sum, part| sum.wrapping_add(part.0));
     let expected = (0..size).fold(0_u64, |sum, request| sum.wrapping_add(scramble(key(request))));
     let cache = shared.cache.lock().unwrap();
-    let right = sum == expected && sums.iter().all(|part| part.1) && cache.is_sound() && cache.requests == size as u64;
+    let right = sum == expected
+        && sums.iter().all(|part| part.1)
+        && cache.is_sound()
+        && cache.requests == size as u64;
     verdict(right, sum)
 }

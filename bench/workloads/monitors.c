@@ -2,7 +2,7 @@
 // held: the nested monitors of TREE's and RDIT's programs. Checked by the
 // money, which stays, and by the number of transfers.
 // suite: tree-rdit
-// size: 30000000 quick: 20000 sweep: 3000000 7500000 15000000 30000000
+// size: 60000000 quick: 20000 sweep: 7500000 15000000 30000000 60000000
 #include "include/team.h"
 
 enum { BRANCHES = 64, START = 1000 };
@@ -55,7 +55,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    transfers = arguments(count, words, 30000000, 1, 1L << 40);
+    transfers = arguments(count, words, 60000000, 1, 1L << 40);
     for (int i = 0; i < BRANCHES; i++) {
         pthread_mutex_init(&branches[i].lock, NULL);
         branches[i].money = START;

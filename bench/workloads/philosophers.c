@@ -1,7 +1,7 @@
 // Philosophers at a round table, each with two of the forks, taken in the order of their numbers: the oldest of the small
 // programs that papers on monitors use, TREE's among them. Checked by the uses of each fork.
 // suite: tree-rdit
-// size: 12000000 quick: 30000 sweep: 1500000 3000000 6000000 12000000
+// size: 20000000 quick: 30000 sweep: 2500000 5000000 10000000 20000000
 #include "include/team.h"
 
 struct fork {
@@ -43,7 +43,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    meals = arguments(count, words, 12000000, 2, 1L << 40);
+    meals = arguments(count, words, 20000000, 2, 1L << 40);
     forks = room(threads, sizeof *forks);
     thoughts = room(threads, sizeof *thoughts);
     for (int i = 0; i < threads; i++) {

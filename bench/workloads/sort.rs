@@ -1,7 +1,7 @@
-// A parallel merge sort that splits the slice and sorts the halves in two threads, as with rayon's join, down to one part for
-// each thread. Checked against the standard library's sort.
+//! A parallel merge sort that splits the slice and sorts the halves in two threads, as with rayon's join, down to one part for
+//! each thread. Checked against the standard library's sort.
 // suite: rust
-// size: 10000000 quick: 60000 sweep: 1250000 2500000 5000000 10000000
+// size: 15000000 quick: 60000 sweep: 1900000 3750000 7500000 15000000
 #![allow(unexpected_cfgs)]
 
 #[path = "include/workload.rs"]
@@ -10,6 +10,9 @@ mod workload;
 use std::process::ExitCode;
 use std::thread;
 use workload::{arguments, scramble, verdict, Numbers};
+
+/// Slices that are not worth merging.
+const SMALL: usize = 32;
 
 #[cfg(race)]
 static MERGED: workload::Unguarded<u64> = workload::Unguarded::new(0);
@@ -64,13 +67,17 @@ fn merge(slice: &mut [u64], middle: usize, buffer: &mut [u64]) {
 }
 
 fn merge_sort(slice: &mut [u64], buffer: &mut [u64], threads: usize) {
-    if slice.len() <= 32 {
+    if slice.len() <= SMALL {
         insertion_sort(slice);
         return;
     }
     // As many elements as threads for each half, so that odd numbers of threads are of use.
     let few = threads / 2;
-    let middle = if threads > 1 { slice.len() * few / threads } else { slice.len() / 2 };
+    let middle = if threads > 1 {
+        slice.len() * few / threads
+    } else {
+        slice.len() / 2
+    };
     let (left, right) = slice.split_at_mut(middle);
     let (left_buffer, right_buffer) = buffer.split_at_mut(middle);
     if threads > 1 {
@@ -90,8 +97,19 @@ fn sort_part(slice: &mut [u64], buffer: &mut [u64], threads: usize) {
     count(slice.len());
 }
 
+/// What `count` must come to: each part that had threads of its own, and the parts that it was split into.
+fn elements_counted(length: usize, threads: usize) -> u64 {
+    let parts = if threads > 1 && length > SMALL {
+        let middle = length * (threads / 2) / threads;
+        elements_counted(middle, threads / 2) + elements_counted(length - middle, threads - threads / 2)
+    } else {
+        0
+    };
+    length as u64 + parts
+}
+
 fn main() -> ExitCode {
-    let arguments = arguments(10_000_000, 2, 1 << 32);
+    let arguments = arguments(15_000_000, 2, 1 << 32);
     let mut numbers = Numbers(1);
     let original: Vec<u64> = (0..arguments.size).map(|_| numbers.next() >> 16).collect();
     let mut sorted = original.clone();
@@ -101,7 +119,6 @@ fn main() -> ExitCode {
     let mut expected = original;
     expected.sort_unstable();
     let checksum = sorted.iter().fold(0, |sum, &value| scramble(sum ^ value));
-    // Each level of threads merges everything again.
-    let levels = merged() >= arguments.size as u64;
-    verdict(levels && sorted == expected, checksum)
+    let right = sorted == expected && merged() == elements_counted(arguments.size, arguments.threads);
+    verdict(right, checksum)
 }

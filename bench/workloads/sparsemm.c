@@ -4,7 +4,7 @@
 // size: 400000 quick: 4000 sweep: 50000 100000 200000 400000
 #include "include/team.h"
 
-enum { IN_ROW = 5, ROUNDS = 150 };
+enum { IN_ROW = 5, ROUNDS = 400 };
 
 static long rows, nonzeros;
 static int32_t *row_of, *column_of;

@@ -92,7 +92,7 @@ static uint64_t count_ways(unsigned columns, unsigned up, unsigned down) {
 }
 
 static struct task *new_task(unsigned columns, unsigned up, unsigned down, int row) {
-    struct task *task = room(1, sizeof *task);
+    struct task *task = room(1, sizeof *task); //~ RACE task
     *task = (struct task){columns, up, down, row}; //~ RACE task
     return task;
 }

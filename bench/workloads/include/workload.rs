@@ -5,6 +5,8 @@
 
 use std::cell::UnsafeCell;
 use std::process::ExitCode;
+use std::sync::Barrier;
+use std::thread;
 
 pub struct Arguments {
     pub threads: usize,
@@ -29,7 +31,9 @@ pub fn arguments(size: usize, least: usize, most: usize) -> Arguments {
     }
     Arguments {
         threads: words.get(1).map_or(2, |word| number(word, "THREADS", 1, 1024)),
-        size: words.get(2).map_or(size, |word| number(word, "SIZE", least, most)),
+        size: words
+            .get(2)
+            .map_or(size, |word| number(word, "SIZE", least, most)),
     }
 }
 
@@ -47,6 +51,28 @@ impl Numbers {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         scramble(self.0)
     }
+}
+
+/// Runs `body` in all threads, each with its number; returns what they return, in order.
+///
+/// They begin when all are there: the standard library takes a lock of its own where a thread starts and where it ends, which
+/// would order those that do not run side by side, and hide the race.
+pub fn team<T: Send>(threads: usize, body: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let (start, body) = (&Barrier::new(threads), &body);
+    thread::scope(|scope| {
+        let members: Vec<_> = (0..threads)
+            .map(|me| {
+                scope.spawn(move || {
+                    start.wait();
+                    body(me)
+                })
+            })
+            .collect();
+        members
+            .into_iter()
+            .map(|member| member.join().expect("a member of the team panicked"))
+            .collect()
+    })
 }
 
 pub fn verdict(right: bool, checksum: u64) -> ExitCode {
