@@ -62,7 +62,10 @@ fn runtime(here: &Path) {
         .join("rt")
         .join(&target)
         .join("runtime/libdeadheat_runtime.so");
-    let copied = std::fs::copy(&made, out.join("libdeadheat_rt.so"));
+    let place = out.join("libdeadheat_rt.so");
+    // Not through a hard link, which copies of a target directory may share.
+    let _ = std::fs::remove_file(&place);
+    let copied = std::fs::copy(&made, place);
     if let Err(error) = copied {
         println!("cargo::error={}: {error}", made.display());
         exit(1);

@@ -91,6 +91,7 @@ const RULES: &[Rule] = &[
             "indicatif",
             "mimalloc",
             "rustix",
+            "serde",
             "serde_json",
             "signal-hook",
             "tempfile",

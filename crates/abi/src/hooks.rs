@@ -38,6 +38,10 @@ pub const ATOMIC_END: &str = "__deadheat_atomic_end";
 /// `fn(order: u32)`: a fence between threads, called after the fence itself; [`crate::atomics::Ordering`] as a number.
 pub const FENCE: &str = "__deadheat_fence";
 
+/// `fn(count: u64)`: so many plain accesses follow in this block, checked or not. Only in code that is instrumented to be
+/// counted.
+pub const ACCESSES: &str = "__deadheat_accesses";
+
 /// `fn(callee, a, b, c, d)`: a call of `callee` ([`crate::callee`]) follows, and these are among its arguments: pointers,
 /// or numbers as wide; null where there are fewer.
 pub const CALL_BEGIN: &str = "__deadheat_call_begin";

@@ -29,6 +29,14 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ),
     ("external_rules", "file of rules for single functions"),
     ("stats", "1: print counters at the end"),
+    (
+        "count",
+        "1: count every check, which takes long; printed by stats",
+    ),
+    (
+        "detect",
+        "0: look for nothing, to see what being instrumented costs",
+    ),
     ("reporter", "the command that prints reports"),
     (
         "report_fd",

@@ -1,5 +1,6 @@
 //! Every option, defined once: help and error messages come from here.
 
+use crate::bench::args::Bench;
 use crate::memory::Size;
 use crate::native::settings::Settings;
 use crate::term::Color;
@@ -42,6 +43,7 @@ Examples:
   deadheat analyze --detector djit run.std  the same with another algorithm, on a RAPID trace
   deadheat trace info run.dht               what is in a trace
   deadheat trace convert run.std -o run.dht convert between formats
+  deadheat bench --quick                    measure beside other race detectors
 
 Exit status: 66 if a race was reported, 0 if not, 2 for a wrong command line or unreadable input.";
 
@@ -61,6 +63,7 @@ pub enum Command {
     #[command(name = "c++", disable_help_flag = true)]
     Cxx(Compiler),
     Report(ReportFile),
+    Bench(Box<Bench>),
     /// Report what a running program says on stdin; programs start this by themselves
     #[command(name = "__report", hide = true)]
     Reporter,

@@ -6,6 +6,7 @@
 
 mod analyze;
 mod args;
+mod bench;
 mod files;
 mod memory;
 mod meter;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Check(args) => check::run(args, cli.color),
         Command::Cargo(args) => cargo::run(args, cli.color),
+        Command::Bench(args) => bench::run(args, term),
         Command::Report(args) => saved::run(args, term),
         Command::Reporter => reporter::run(),
         Command::Analyze(args) => analyze::run(args, term),

@@ -114,6 +114,7 @@ done
             cache: Some(self.path("cache")),
             cache_limit: CACHE_LIMIT,
             identity: b"test".to_vec(),
+            count: false,
         }
     }
 

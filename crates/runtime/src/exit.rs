@@ -2,7 +2,7 @@
 
 use crate::channel::{self, Ended, Lines};
 use crate::spin::Spin;
-use crate::{log, places, races, side, thread, tls};
+use crate::{counts, log, places, races, side, thread, tls};
 
 /// Exit status of a run with races, unless an option says otherwise.
 const RACES: i32 = 66;
@@ -74,6 +74,21 @@ fn decide(status: i32, end: impl FnOnce(&mut Lines)) -> i32 {
             lines.line(format_args!("stat\tplaces\t{}", places::count()));
             lines.line(format_args!("stat\tchains-of-readers\t{}", places::chains()));
             lines.line(format_args!("stat\tside-states\t{}", side::count()));
+            if options.count {
+                for (name, count) in counts::totals() {
+                    // Only programs that were built for it count their accesses.
+                    if name == "accesses" && count == 0 {
+                        continue;
+                    }
+                    lines.line(format_args!("stat\t{name}\t{count}"));
+                }
+            }
+            if let Some(bytes) = counts::shadow_bytes() {
+                lines.line(format_args!("stat\tshadow-bytes\t{bytes}"));
+            }
+            if let Some(states) = counts::shadow_states() {
+                lines.line(format_args!("stat\tshadow-states\t{states}"));
+            }
         }
         end(lines);
     });

@@ -6,8 +6,8 @@
 
 use crate::thread::{self, Thread};
 use crate::{
-    alloc, channel, code, exit, limits, locks, memory, outside, owners, places, races, registry, shadow,
-    side, sync,
+    alloc, channel, code, counts, exit, limits, locks, memory, outside, owners, places, races, registry,
+    shadow, side, sync,
 };
 
 /// Before the real `fork`.
@@ -27,6 +27,7 @@ pub fn before() {
     places::hold();
     side::hold();
     code::hold();
+    counts::hold();
     alloc::hold();
     limits::hold();
 }
@@ -35,6 +36,7 @@ pub fn before() {
 pub fn parent() {
     limits::let_go();
     alloc::let_go();
+    counts::let_go();
     code::let_go();
     side::let_go();
     places::let_go();
@@ -58,6 +60,7 @@ pub fn child(t: &mut Thread) {
     outside::child(t);
     owners::forget_all(&t.owner);
     thread::only(t);
+    counts::forget();
     races::child();
     channel::child();
 }

@@ -5,7 +5,7 @@
 
 use crate::checks::{self, Does};
 use crate::thread::{self, Inside, Thread};
-use crate::{cell, intercept, outside, shadow, sync};
+use crate::{cell, counts, intercept, outside, shadow, sync};
 use deadheat_abi::atomics::{Ordering, What};
 use deadheat_abi::callee::Callee;
 use deadheat_abi::hooks as names;
@@ -14,9 +14,12 @@ use std::ffi::c_void;
 
 /// Runs `f` with the thread's record if its accesses are to be checked.
 #[inline(always)]
-fn checked(f: impl FnOnce(&mut Thread)) {
+fn checked<const WRITE: bool>(addr: usize, len: usize, f: impl FnOnce(&mut Thread)) {
     if let Some(inside) = Inside::enter() {
         inside.run(|t| {
+            if counts::on() {
+                counts::check(t, WRITE, addr, len);
+            }
             if t.checks() {
                 f(t);
             }
@@ -25,7 +28,7 @@ fn checked(f: impl FnOnce(&mut Thread)) {
 }
 
 extern "C" fn access<const WRITE: bool, const SIZE: usize>(addr: usize, context: u64, pc: usize) {
-    checked(|t| {
+    checked::<WRITE>(addr, SIZE, |t| {
         if SIZE <= 8 {
             let mask = (((1u16 << SIZE) - 1) as u8) << (addr % 8);
             checks::granule::<WRITE>(t, addr, mask, context, pc);
@@ -37,7 +40,7 @@ extern "C" fn access<const WRITE: bool, const SIZE: usize>(addr: usize, context:
 
 extern "C" fn any<const WRITE: bool>(addr: usize, len: usize, context: u64, pc: usize) {
     if len > 0 {
-        checked(|t| range::<WRITE>(t, addr, len, context, pc));
+        checked::<WRITE>(addr, len, |t| range::<WRITE>(t, addr, len, context, pc));
     }
 }
 
@@ -151,10 +154,16 @@ unsafe extern "C" fn __deadheat_atomic_end(addr: usize, what: u32, context: u64)
 extern "C" fn atomic_end(addr: usize, what: u32, context: u64, pc: usize) {
     let Some(what) = What::unpack(what) else { return };
     thread::with(|t| {
+        counts::atomic(t);
         sync::end_atomic(t, addr, what, |t| {
             checks::atomic_access(t, addr, what, context, pc);
         });
     });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __deadheat_accesses(count: u64) {
+    thread::with(|t| counts::accesses(t, count));
 }
 
 #[unsafe(no_mangle)]
@@ -244,4 +253,5 @@ const _: () = assert!(
     same(names::ATOMIC_BEGIN, "__deadheat_atomic_begin")
         && same(names::ATOMIC_END, "__deadheat_atomic_end")
         && same(names::FENCE, "__deadheat_fence")
+        && same(names::ACCESSES, "__deadheat_accesses")
 );

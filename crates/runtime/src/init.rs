@@ -2,7 +2,8 @@
 
 use crate::options::Options;
 use crate::{
-    alloc, channel, intercept, layout, limits, log, memory, owners, places, shadow, side, stacks, thread,
+    alloc, channel, counts, intercept, layout, limits, log, memory, owners, places, shadow, side, stacks,
+    thread,
 };
 use std::ffi::{CStr, CString, c_char};
 use std::sync::OnceLock;
@@ -52,7 +53,12 @@ extern "C" fn start(count: i32, arguments: *const *const c_char) {
         program();
         let text = std::env::var(deadheat_abi::options::VARIABLE).unwrap_or_default();
         match Options::parse(&text) {
-            Ok(options) => channel::set_options(options),
+            Ok(options) => {
+                if options.count {
+                    counts::begin();
+                }
+                channel::set_options(options);
+            }
             Err(wrong) => {
                 // More than one line, so not by `tell`, which cuts.
                 eprintln!("deadheat: {wrong}");

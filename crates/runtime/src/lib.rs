@@ -14,6 +14,7 @@ pub mod channel;
 pub mod checks;
 pub mod code;
 pub mod confined;
+pub mod counts;
 #[cfg(test)]
 mod exact;
 pub mod exit;

@@ -23,6 +23,10 @@ pub struct Options {
     pub rules: Rules,
     /// Tell counters at the end.
     pub stats: bool,
+    /// Count checks.
+    pub count: bool,
+    /// Look for nothing.
+    pub blind: bool,
     /// Exit status of a run with races.
     pub exit_code: Option<u8>,
 }
@@ -73,6 +77,8 @@ impl Options {
             "halt_on_race" => self.halt_on_race = flag(value)?,
             "external" => self.external = Action::parse(value).filter(|action| *action != Action::Objects)?,
             "stats" => self.stats = flag(value)?,
+            "count" => self.count = flag(value)?,
+            "detect" => self.blind = !flag(value)?,
             "exit_code" => self.exit_code = Some(value.parse().ok()?),
             _ => {}
         }
@@ -102,10 +108,12 @@ mod tests {
         let options =
             Options::parse("report_fd=5:halt_on_race=1::color=never:reporter='a:b'").expect("all known");
         assert_eq!(options.report_fd, Some(5));
-        assert!(options.halt_on_race && !options.stats);
+        assert!(options.halt_on_race && !options.stats && !options.blind);
         assert_eq!(options.reporter.as_deref(), Some("a:b"));
         let options = Options::parse("report_fd=7/4711").expect("known");
         assert_eq!((options.report_fd, options.report_file), (Some(7), 4711));
+        assert!(Options::parse("detect=0:count=1").is_ok_and(|options| options.blind && options.count));
+        assert!(Options::parse("detect=1").is_ok_and(|options| !options.blind));
         for (text, said) in [
             ("colour=never", "there is no option `colour`"),
             ("stats", "`stats` is not name=value"),

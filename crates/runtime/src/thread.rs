@@ -7,6 +7,7 @@
 //! **Serial phases.** While all other threads that ever ran have been joined, whatever the only thread does happens
 //! before all that follows. Then its inline tests pass, and it records nothing. A phase ends with the next fork.
 
+use crate::counts::{self, Counts};
 use crate::intercept::Alternate;
 use crate::locks::{Held, LockSet};
 use crate::outside::Calls;
@@ -15,7 +16,7 @@ use crate::places::{At, Place};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
 use crate::stacks::{self, Entry};
 use crate::tls::{self, Tls};
-use crate::{code, intercept, outside, shadow, side};
+use crate::{channel, code, intercept, outside, shadow, side};
 use deadheat_abi::shadow::{EPOCH, SIDE, SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
 use deadheat_detect::hb::{self, HbThread};
@@ -73,6 +74,8 @@ pub struct Thread {
     pub stack: (usize, usize),
     /// The stack that its handlers of signals run on, if it is not the one that the program gave.
     pub alternate: Option<Alternate>,
+    /// What it has counted, if anything is.
+    pub counts: Option<&'static Counts>,
     tls: *mut Tls,
 }
 
@@ -243,7 +246,7 @@ impl Thread {
             times_len: 0,
             locks: 0,
             serial: false,
-            blind: !seen,
+            blind: !seen || channel::options().blind,
             far: false,
             last: 0,
             fenced: false,
@@ -258,6 +261,7 @@ impl Thread {
             calls: Calls::default(),
             stack: (0, 0),
             alternate: None,
+            counts: Counts::new(),
             tls: std::ptr::null_mut(),
         };
         thread.refresh();
@@ -603,6 +607,10 @@ pub fn start_main(stack: (usize, usize)) {
         thread.serial = true;
         thread.stack = stack;
         own(thread, tls);
+        if counts::on() {
+            // SAFETY: the thread's own variable.
+            unsafe { tls::unchecked(tls) };
+        }
     });
     READY.store(true, Ordering::Release);
 }

@@ -3,6 +3,7 @@
 //! Written in assembly: it needs the initial-exec model, and an initial value with an address in it. That value passes
 //! every inline test, so code that runs before the runtime knows the thread is let alone.
 
+use crate::counts;
 pub use deadheat_abi::tls::Tls;
 use deadheat_abi::{shadow, tls};
 use std::arch::{asm, global_asm};
@@ -13,6 +14,14 @@ pub struct ZeroCells([[u64; 2]; shadow::TESTED as usize]);
 
 /// The zero cells.
 pub static ZERO: ZeroCells = ZeroCells([[0; 2]; shadow::TESTED as usize]);
+
+/// The same for tests that are to fail, whatever the epoch: a slot that no thread has, and a time that none has either.
+/// [`crate::quick`] takes them for side states and leaves them alone.
+pub static ODD: ZeroCells =
+    ZeroCells([[(shadow::SIDE as u64) << shadow::SLOT_SHIFT; 2]; shadow::TESTED as usize]);
+
+/// An epoch for threads that have none at the moment, where tests are to fail.
+const SOME_EPOCH: u64 = 1 << shadow::TIME_SHIFT;
 
 global_asm!(
     ".section .tdata,\"awT\",@progbits",
@@ -53,19 +62,38 @@ pub unsafe fn checked(tls: *mut Tls, epoch: u64) {
     // SAFETY: as the caller promises. Volatile, because a signal handler may look in between: with the base first, what
     // it finds is mapped at every moment.
     unsafe {
+        if counts::on() {
+            return counted(tls, epoch);
+        }
         (&raw mut (*tls).base).write_volatile(shadow::BASE);
         (&raw mut (*tls).mask).write_volatile(shadow::ADDRESS_MASK);
         (&raw mut (*tls).epoch).write_volatile(epoch);
     }
 }
 
-/// Makes the thread's inline tests succeed without a look at the shadow.
+/// Makes the thread's inline tests fail, all of them.
+///
+/// # Safety
+/// `tls` is the calling thread's variable.
+unsafe fn counted(tls: *mut Tls, epoch: u64) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        (&raw mut (*tls).mask).write_volatile(0);
+        (&raw mut (*tls).base).write_volatile((&raw const ODD).addr() as u64);
+        (&raw mut (*tls).epoch).write_volatile(epoch);
+    }
+}
+
+/// Makes the thread's inline tests succeed without a look at the shadow (or fail, to be counted).
 ///
 /// # Safety
 /// `tls` is the calling thread's variable.
 pub unsafe fn unchecked(tls: *mut Tls) {
     // SAFETY: as above, in the opposite order.
     unsafe {
+        if counts::on() {
+            return counted(tls, SOME_EPOCH);
+        }
         (&raw mut (*tls).epoch).write_volatile(0);
         (&raw mut (*tls).mask).write_volatile(0);
         (&raw mut (*tls).base).write_volatile((&raw const ZERO).addr() as u64);

@@ -12,7 +12,8 @@ pub const PAGE: usize = 4096;
 /// Where the runtime's own memory begins: between the shadow and where programs are. So the program's mappings are where
 /// they would be without the runtime.
 const OWN: usize = (deadheat_abi::shadow::BASE + deadheat_abi::shadow::LEN) as usize;
-const OWN_END: usize = 0x5400_0000_0000;
+/// Where it ends.
+pub const OWN_END: usize = 0x5400_0000_0000;
 
 static NEXT: AtomicUsize = AtomicUsize::new(OWN);
 

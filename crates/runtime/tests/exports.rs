@@ -65,6 +65,7 @@ fn the_library_exports_the_contract_and_what_it_interposes() {
         hooks::ATOMIC_BEGIN,
         hooks::ATOMIC_END,
         hooks::FENCE,
+        hooks::ACCESSES,
         hooks::CALL_BEGIN,
         hooks::CALL_ARGUMENTS,
         hooks::CALL_END,

@@ -38,6 +38,23 @@ impl Language {
     }
 }
 
+/// The command that builds `source` into the program at `output`.
+pub fn command(
+    language: Language,
+    source: &Path,
+    output: &Path,
+    cflags: &[String],
+    rustflags: &[String],
+    home: &Home,
+) -> Result<Command> {
+    let mut command = match language {
+        Language::Rust => rustc(source, rustflags, home),
+        Language::C | Language::Cpp => clang(language, source, cflags, home)?,
+    };
+    command.arg("-o").arg(output);
+    Ok(command)
+}
+
 /// Builds `source` into the program at `output`.
 pub fn build(
     language: Language,
@@ -47,11 +64,7 @@ pub fn build(
     rustflags: &[String],
     home: &Home,
 ) -> Result<()> {
-    let mut command = match language {
-        Language::Rust => rustc(source, rustflags, home),
-        Language::C | Language::Cpp => clang(language, source, cflags, home)?,
-    };
-    command.arg("-o").arg(output);
+    let mut command = command(language, source, output, cflags, rustflags, home)?;
     let name = Path::new(command.get_program()).display().to_string();
     let status = command.status().with_context(|| format!("cannot run `{name}`"))?;
     if !status.success() {

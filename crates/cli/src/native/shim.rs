@@ -11,6 +11,9 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
+/// Set to 1, programs are instrumented to count their accesses, for `deadheat bench`.
+pub const COUNT: &str = "DEADHEAT_COUNT";
+
 /// Whom the caller wants, going by the name it called.
 pub fn face(name: Option<&OsString>) -> Option<Face> {
     let name = Path::new(name?).file_name()?;
@@ -80,6 +83,7 @@ fn link(face: Face, arguments: Vec<OsString>, term: Term) -> Result<u8> {
         cache: home::cache(),
         cache_limit: driver::CACHE_LIMIT,
         identity: identity()?,
+        count: std::env::var_os(COUNT).is_some_and(|value| value == "1"),
     };
     let status = driver::link(face, arguments, &config, &|message| term.warn(message))?;
     Ok(match (status.code(), status.signal()) {

@@ -1,6 +1,7 @@
 //! Tests of the command line: they run the real binary and look at what a user or a script sees.
 
 mod analyze;
+mod bench;
 mod cargo;
 mod cc;
 mod harness;

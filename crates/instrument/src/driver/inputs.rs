@@ -70,6 +70,7 @@ impl<'a> Workshop<'a> {
                 pic: line.pic,
                 profile: None,
                 notes: true,
+                count: config.count,
             },
             directory,
             pool: rayon::ThreadPoolBuilder::new()
@@ -269,18 +270,20 @@ impl<'a> Workshop<'a> {
                 pic: true,
                 profile: bitcode.profile(),
                 notes: false,
+                count: self.config.count,
             },
         }
     }
 
     fn key(&self, what: &str, options: &Options, contents: &[&[u8]]) -> Key {
         let options = format!(
-            "{what} abi {} level {} cpu {} pic {} notes {} profile {:?}",
+            "{what} abi {} level {} cpu {} pic {} notes {} count {} profile {:?}",
             deadheat_abi::VERSION,
             options.opt_level,
             options.cpu,
             options.pic,
             options.notes,
+            self.config.count,
             options.profile
         );
         let mut parts = vec![&self.config.identity[..], options.as_bytes()];

@@ -46,6 +46,8 @@ pub struct Config {
     pub cache_limit: u64,
     /// Stands for this version of the tool: results of another are not used.
     pub identity: Vec<u8>,
+    /// Whether programs are to count their accesses.
+    pub count: bool,
 }
 
 /// Why a link failed before the real linker was called.

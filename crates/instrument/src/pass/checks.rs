@@ -23,6 +23,8 @@ pub struct Inserter<'m, 'u> {
     private: Private<'m>,
     used: &'u mut BTreeSet<Template>,
     kinds: Kinds,
+    /// Whether accesses are to be counted.
+    pub count: bool,
 }
 
 /// Numbers of attributes and metadata.
@@ -42,6 +44,8 @@ struct Plan<'m> {
     atomic: Vec<(Value<'m>, Atomic<'m>)>,
     fences: Vec<(Value<'m>, u32)>,
     calls: Calls<'m>,
+    /// How many plain accesses of shared memory a block makes, checked or not, and the first of them.
+    counts: Vec<(Value<'m>, u64)>,
 }
 
 impl<'m, 'u> Inserter<'m, 'u> {
@@ -54,6 +58,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
             places: Places::new(ir, layout),
             private: Private::new(ir),
             used,
+            count: false,
             kinds: Kinds {
                 noreturn: attribute_kind("noreturn"),
                 returns_twice: attribute_kind("returns_twice"),
@@ -73,6 +78,14 @@ impl<'m, 'u> Inserter<'m, 'u> {
             self.plan_block(function, block, &mut plan);
         }
         plan.plain.reverse();
+        if self.count {
+            for &(at, count) in &plan.counts {
+                self.builder.before(at);
+                let ty = self.ir.function_type(self.ir.void(), &[self.ir.integer(64)]);
+                let hook = self.ir.declare(hooks::ACCESSES, ty);
+                self.builder.call(hook, ty, &[self.ir.number(count)]);
+            }
+        }
         let checks = !plan.plain.is_empty() || !plan.atomic.is_empty();
         let keeping = plan.calls.keeping(checks);
         if keeping == Keeping::Not && plan.fences.is_empty() {
@@ -119,6 +132,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
         // synchronise: both happen in one epoch, so whatever races with the read races with the write. (Another read
         // races with neither.) The set has what is written behind the place that the walk is at.
         let mut written: HashSet<(Value<'m>, u64)> = HashSet::new();
+        let mut count: Option<(Value<'m>, u64)> = None;
         for (index, &at) in instructions.iter().enumerate().rev() {
             match self.reader.read(at) {
                 Meaning::None => {}
@@ -138,6 +152,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
                         if self.needs_none(at, access) {
                             continue;
                         }
+                        count = Some((at, count.map_or(1, |(_, count)| count + 1)));
                         if let Extent::Bytes(size) = access.extent
                             && single
                         {
@@ -173,6 +188,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 }
             }
         }
+        plan.counts.extend(count);
     }
 
     fn plan_call(&self, function: Value<'m>, call: Value<'m>, calls: &mut Calls<'m>) {

@@ -44,13 +44,15 @@ pub fn prepare(context: &Context, module: &Module<'_>, opt_level: u8) {
     }
 }
 
-/// After the optimiser. Gives the text of a module that defines the inline tests that are called now.
-pub fn run(context: &Context, module: &Module<'_>, machine: &Machine) -> String {
+/// After the optimiser. Gives the text of a module that defines the inline tests that are called now. If `count`, accesses
+/// are counted, too.
+pub fn run(context: &Context, module: &Module<'_>, machine: &Machine, count: bool) -> String {
     let ir = Ir::new(context, module);
     let resolvers = ir.resolvers();
     outside::say_what_is_inside(ir);
     let mut used = BTreeSet::new();
     let mut inserter = checks::Inserter::new(ir, machine.layout(), &mut used);
+    inserter.count = count;
     for function in ir.functions() {
         if !is_left_alone(function) && !resolvers.contains(&function) {
             inserter.instrument(function);

@@ -1,6 +1,6 @@
 //! Plain accesses: which test and which hook they get.
 
-use crate::harness::{check, check_in, function, hooks, instrument};
+use crate::harness::{check, check_in, counting, function, hooks, instrument};
 
 /// Loads `ty` from `%p` with this alignment. The value is kept alive by a call.
 fn load(ty: &str, align: u32) -> String {
@@ -252,4 +252,43 @@ fn locals_stay_in_the_first_block() {
         .position(|line| line.contains("br i1"))
         .expect("the test");
     assert!(alloca < branch, "{}", lines.join("\n"));
+}
+
+#[test]
+fn accesses_are_counted_on_request_whether_checked_or_not() {
+    let module = "define void @f(ptr %p, ptr %q, i1 %c) {
+            %local = alloca i64
+            store volatile i64 1, ptr %local
+            %v = load i64, ptr %p, align 8
+            store i64 %v, ptr %q, align 8
+            store i64 2, ptr %p, align 8
+            br i1 %c, label %more, label %end
+        more:
+            %w = load i64, ptr %q, align 8
+            store i64 %w, ptr %p, align 8
+            br label %end
+        end:
+            ret void
+        }";
+    let hooks_of = |text: &str| {
+        let mut all = hooks(text, "f");
+        all.retain(|hook| hook.starts_with("accesses") || hook.contains('8'));
+        all
+    };
+    // The first read of %p has no check: a write follows. The local is nobody else's.
+    assert_eq!(
+        hooks_of(&counting(module)),
+        [
+            "accesses(3)",
+            "write8(%q)",
+            "write8(%p)",
+            "accesses(2)",
+            "read8(%q)",
+            "write8(%p)"
+        ]
+    );
+    assert_eq!(
+        hooks_of(&instrument(module)),
+        ["write8(%q)", "write8(%p)", "read8(%q)", "write8(%p)"]
+    );
 }

@@ -17,9 +17,19 @@ pub fn instrument(module: &str) -> String {
     try_instrument(module).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The same, or why not.
+/// The same, to count accesses.
+pub fn counting(module: &str) -> String {
+    try_with(module, true).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The instrumented module, or why not.
 pub fn try_instrument(module: &str) -> Result<String, String> {
+    try_with(module, false)
+}
+
+fn try_with(module: &str, count: bool) -> Result<String, String> {
     let options = Options {
+        count,
         opt_level: 0,
         cpu: "x86-64".into(),
         pic: true,

@@ -1,0 +1,160 @@
+//! The options of `deadheat bench`.
+
+use super::papers::PAPERS;
+use super::tools::TOOLS;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{Args, Subcommand, value_parser};
+use std::path::PathBuf;
+
+/// Measure deadheat beside other race detectors
+///
+/// Builds the workloads for each tool, runs them, the tools in turn, and prints time and memory as multiples of the native
+/// program in the same repetition: medians, and in brackets the quartiles. Tools that are not installed are left out and named.
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true, after_help = EXAMPLES)]
+pub struct Bench {
+    /// Something else than to measure.
+    #[command(subcommand)]
+    pub command: Option<BenchCommand>,
+
+    /// Where the workloads are
+    #[arg(long, value_name = "DIR", default_value = "bench/workloads")]
+    pub workloads: PathBuf,
+
+    /// Where the programs that are built go
+    #[arg(long, value_name = "DIR", default_value = "target/bench")]
+    pub dir: PathBuf,
+
+    /// Only workloads whose name or suite is one of these, with * and ?
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub filter: Vec<String>,
+
+    /// Only these tools [default: all that are installed]
+    #[arg(long, value_name = "NAMES", value_delimiter = ',', help = tools_help())]
+    pub tools: Vec<String>,
+
+    /// How often each is run
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u64).range(1..=1000))]
+    pub runs: u64,
+
+    /// With how many threads, as in 1,2,4,8
+    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "2", value_parser = value_parser!(u64).range(1..=1024))]
+    pub threads: Vec<u64>,
+
+    /// Small sizes, to see that all works
+    #[arg(long, conflicts_with = "sizes")]
+    pub quick: bool,
+
+    /// All sizes that the workloads name for a sweep
+    #[arg(long)]
+    pub sizes: bool,
+
+    /// End a run after so many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = value_parser!(u64).range(1..=86_400))]
+    pub timeout: u64,
+
+    /// Leave out the runs in which deadheat counts accesses and checks
+    #[arg(long)]
+    pub no_counters: bool,
+
+    /// List the workloads and the tools, and measure nothing
+    #[arg(long)]
+    pub list: bool,
+
+    /// Keep the results in FILE, for `compare` and --from
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    pub json: Option<PathBuf>,
+
+    /// Write plots to DIR
+    #[arg(long, value_name = "DIR", help_heading = "Results")]
+    pub svg: Option<PathBuf>,
+
+    /// Show the results of FILE again, and measure nothing
+    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    pub from: Option<PathBuf>,
+
+    /// Print this table of a document instead
+    #[arg(long, value_name = "NAME", help_heading = "Results", hide_possible_values = true, value_parser = papers(), help = papers_help())]
+    pub table: Option<String>,
+
+    /// The traces that a table is made of: one for each workload
+    #[arg(long, value_name = "DIR", help_heading = "Results", requires = "table")]
+    pub traces: Option<PathBuf>,
+
+    /// Instead of measuring, see which tools find the known races, and which report false ones
+    #[arg(long, help_heading = "Other questions")]
+    pub quality: bool,
+
+    /// Instead of measuring, count the instructions of the paths of a check and compare them with those expected
+    #[arg(long, help_heading = "Other questions", conflicts_with = "quality")]
+    pub instructions: bool,
+
+    /// With --instructions: expect from now on what is counted
+    #[arg(long, help_heading = "Other questions", requires = "instructions")]
+    pub bless: bool,
+
+    /// Where the paths, and what is expected of them, are
+    #[arg(
+        long,
+        value_name = "DIR",
+        default_value = "bench/micro",
+        help_heading = "Other questions"
+    )]
+    pub micro: PathBuf,
+}
+
+/// What else.
+#[derive(Debug, Subcommand)]
+pub enum BenchCommand {
+    /// Name what got slower or bigger from one measurement to another, beyond noise
+    ///
+    /// Compared are multiples of native. Something has changed if the middle halves of the repetitions have nothing in common
+    /// and the medians differ by more than the threshold. Exit status: 1 if something got worse.
+    Compare {
+        /// Results of before
+        old: PathBuf,
+        /// Results of now
+        new: PathBuf,
+        /// Percent that are no change
+        #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
+        threshold: f64,
+        /// Tools whose changes count [default: deadheat, its variants and empty]
+        #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+        tools: Vec<String>,
+    },
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  deadheat bench --quick --runs 1                            see that all works
+  deadheat bench --json new.json --svg plots                 the whole measurement
+  deadheat bench --filter 'splash,l*' --tools native,deadheat,tsan --threads 1,2,4
+  deadheat bench --filter sor --sizes --svg plots            cost against size
+  deadheat bench compare old.json new.json                   what got slower?
+  deadheat bench --quality --runs 3                          found, missed, false
+  deadheat bench --instructions                              instructions of a check
+  deadheat bench --table bigfoot-1 --from new.json           a table of a document
+
+Exit status: 0 if all was measured; 1 if a result was wrong, a run crashed or was ended, something got worse (compare) or
+grew (--instructions); 2 for a wrong command line or input that cannot be read.";
+
+fn tools_help() -> String {
+    let rows = TOOLS.iter().map(|tool| format!("{}: {}", tool.name, tool.about));
+    let rows: Vec<String> = rows.collect();
+    format!(
+        "Only these tools [default: all that are installed]:\n{}",
+        rows.join("\n")
+    )
+}
+
+fn papers_help() -> String {
+    let rows: Vec<String> = PAPERS
+        .iter()
+        .map(|paper| format!("{}: {}", paper.name, paper.about))
+        .collect();
+    format!("Print this table of a document instead:\n{}", rows.join("\n"))
+}
+
+fn papers() -> PossibleValuesParser {
+    PossibleValuesParser::new(PAPERS.iter().map(|paper| PossibleValue::new(paper.name)))
+}

@@ -1,0 +1,118 @@
+//! BigFoot, Tables 1 and 2: its five checkers as variants of deadheat.
+
+use super::Sources;
+use crate::bench::counters::check_ratio;
+use crate::bench::markdown::{Table, megabytes, number};
+use crate::bench::results::{Point, Quantity, Results};
+use crate::bench::stat::geometric_mean;
+use crate::bench::tools::{DEADHEAT, NATIVE};
+use anyhow::Result;
+
+/// A column, and the tool that is it, or what it needs.
+const VARIANTS: [(&str, Result<&str, &str>); 5] = [
+    ("FT", Ok(DEADHEAT)),
+    ("RC", Err("checks that are found to be redundant left out")),
+    ("SS", Err("compressed arrays in running programs")),
+    ("SC", Err("both of them")),
+    (
+        "BF",
+        Err("checks moved out of loops and coalesced, and compressed arrays"),
+    ),
+];
+
+/// Of each row of what was measured: of several numbers of threads, the largest.
+fn rows(results: &Results) -> Vec<&Point> {
+    let threads = results.threads().last().copied().unwrap_or(0);
+    let workloads = results.workloads();
+    workloads
+        .iter()
+        .filter_map(|(name, _)| results.point(name, threads, NATIVE))
+        .collect()
+}
+
+/// What a variant takes on top of native, as a multiple of it.
+fn overhead(results: &Results, native: &Point, tool: Result<&str, &str>, quantity: Quantity) -> Option<f64> {
+    let point = results.beside(native, tool.ok()?)?;
+    Some(results.ratio(point, quantity)?.median - 1.0)
+}
+
+/// The five columns, then four as parts of the first.
+fn table(
+    results: &Results,
+    quantity: Quantity,
+    names: &[&str],
+    head: impl Fn(&Point) -> Vec<String>,
+) -> Table {
+    let mut columns: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+    columns.extend(VARIANTS.iter().map(|(name, _)| (*name).to_owned()));
+    columns.extend(VARIANTS[1..].iter().map(|(name, _)| format!("{name}/FT")));
+    let mut table = Table::new(1, columns);
+    let mut sums: Vec<Vec<f64>> = vec![Vec::new(); 9];
+    let cell = |value: Option<f64>| value.map_or("–".to_owned(), number);
+    for native in rows(results) {
+        let five = VARIANTS.map(|(_, tool)| overhead(results, native, tool, quantity));
+        let parts = [1, 2, 3, 4].map(|n| Some(five[n]? / five[0]?));
+        let all: Vec<Option<f64>> = five.into_iter().chain(parts).collect();
+        for (sum, value) in sums.iter_mut().zip(&all) {
+            sum.extend(value.filter(|value| *value > 0.0));
+        }
+        table.row(head(native).into_iter().chain(all.into_iter().map(cell)));
+    }
+    let mut means = vec!["**mean**".to_owned()];
+    means.resize(names.len(), String::new());
+    means.extend(sums.into_iter().map(|sum| cell(geometric_mean(sum.into_iter()))));
+    table.row(means);
+    table
+}
+
+fn missing() -> String {
+    let missing = VARIANTS
+        .iter()
+        .filter_map(|(name, tool)| Some(format!("{name} needs {}", tool.err()?)));
+    format!(
+        "FT is deadheat as it is. {}.",
+        missing.collect::<Vec<_>>().join("; ")
+    )
+}
+
+/// Time.
+pub fn table_1(sources: &Sources<'_>) -> Result<String> {
+    let results = sources.results()?;
+    let table = table(
+        results,
+        Quantity::Time,
+        &["program", "check ratio", "base s"],
+        |native| {
+            let ratio = results
+                .beside(native, DEADHEAT)
+                .and_then(|point| check_ratio(&point.counters));
+            vec![
+                native.workload.clone(),
+                ratio.map_or("–".to_owned(), number),
+                native
+                    .spread(Quantity::Time)
+                    .map_or("–".to_owned(), |spread| number(spread.median)),
+            ]
+        },
+    );
+    Ok(format!(
+        "{table}\nOverhead is what comes on top of the base, as a multiple of it. The means are geometric, of overheads above 0. {}\n",
+        missing()
+    ))
+}
+
+/// Memory.
+pub fn table_2(sources: &Sources<'_>) -> Result<String> {
+    let results = sources.results()?;
+    let table = table(results, Quantity::Memory, &["program", "base MB"], |native| {
+        let base = native.spread(Quantity::Memory);
+        vec![
+            native.workload.clone(),
+            base.map_or("–".to_owned(), |spread| megabytes(spread.median)),
+        ]
+    });
+    Ok(format!(
+        "{table}\nPeak memory of the process, not the smallest heap as there; what comes on top of the base, as a multiple of it. {}\n",
+        missing()
+    ))
+}

@@ -1,0 +1,277 @@
+//! `deadheat bench` on workloads of a few lines.
+
+use crate::harness::{Files, Ran, command, ran};
+use crate::native::cache;
+use serde_json::Value;
+
+/// Two threads add up numbers under a lock; with the race, without.
+const SUM: &str = r#"// suite: splash
+// size: 2000 quick: 200 sweep: 100 200
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static long size, sum;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void *work(void *unused) {
+    (void)unused;
+    for (long i = 1; i <= size; i++) {
+#ifndef RACE
+        pthread_mutex_lock(&lock);
+#endif
+        sum += i; //~ RACE sum
+#ifndef RACE
+        pthread_mutex_unlock(&lock);
+#endif
+    }
+    return 0;
+}
+
+int main(int count, char **words) {
+    pthread_t threads[64];
+    int n = count > 1 ? atoi(words[1]) : 2;
+    size = count > 2 ? atol(words[2]) : 2000;
+    for (int i = 0; i < n; i++)
+        pthread_create(&threads[i], 0, work, 0);
+    for (int i = 0; i < n; i++)
+        pthread_join(threads[i], 0);
+#ifndef RACE
+    if (sum != n * size * (size + 1) / 2) {
+        printf("wrong %ld\n", sum);
+        return 1;
+    }
+#endif
+    printf("ok %ld\n", sum);
+    return 0;
+}
+"#;
+
+/// Gets its result wrong.
+const WRONG: &str = "// suite: nas\n// size: 1 quick: 1\n#include <stdio.h>\nint main(void) { puts(\"wrong 7\"); return 1; }\n";
+
+/// Cannot be built.
+const BROKEN: &str = "// suite: nas\n// size: 1 quick: 1\nint main(void) { return nothing; }\n";
+
+struct Place(Files);
+
+impl Place {
+    fn new(workloads: &[(&str, &str)]) -> Place {
+        let files = Files::new();
+        std::fs::create_dir(files.path("workloads")).unwrap();
+        for (name, text) in workloads {
+            files.file(&format!("workloads/{name}"), text);
+        }
+        Place(files)
+    }
+
+    fn bench(&self, arguments: &[&str]) -> Ran {
+        let mut all = vec!["bench"];
+        let (workloads, directory) = (self.0.path("workloads"), self.0.path("built"));
+        all.extend(["--workloads", &workloads, "--dir", &directory]);
+        all.extend(arguments);
+        ran(command(&all).env("DEADHEAT_CACHE", cache()))
+    }
+
+    fn json(&self, name: &str) -> Value {
+        serde_json::from_str(&std::fs::read_to_string(self.0.path(name)).unwrap()).unwrap()
+    }
+}
+
+#[test]
+fn tools_are_measured_side_by_side() {
+    let place = Place::new(&[("sum.c", SUM)]);
+    let (json, svg) = (place.0.path("results.json"), place.0.path("plots"));
+    let arguments = [
+        "--tools",
+        "native,empty,deadheat",
+        "--runs",
+        "2",
+        "--quick",
+        "--json",
+        &json,
+        "--svg",
+        &svg,
+    ];
+    let ran = place.bench(&arguments);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    for part in [
+        "## Time, 2 threads",
+        "## Peak memory",
+        "| workload | size | native s | empty × | deadheat × |",
+        "| sum | 200 |",
+        "**mean**",
+    ] {
+        assert!(ran.stdout.contains(part), "no `{part}` in {}", ran.stdout);
+    }
+    let results = place.json("results.json");
+    assert!(results["machine"]["cores"].as_u64().unwrap() > 0);
+    let points = results["points"].as_array().unwrap();
+    assert_eq!(points.len(), 3);
+    for point in points {
+        let samples = point["samples"].as_array().unwrap();
+        assert_eq!(samples.len(), 2);
+        for sample in samples {
+            assert_eq!((&sample["outcome"], &sample["races"]), (&"ok".into(), &0.into()));
+            let kilobytes = sample["kilobytes"].as_u64().unwrap();
+            // A small program's own, not that of whoever started it.
+            assert!((100..16_000).contains(&kilobytes), "{kilobytes}");
+        }
+    }
+    let counters = &points[2]["counters"];
+    let of = |name: &str| counters[name].as_u64().unwrap();
+    // The loop reads and writes the sum, with one check for both, and each turn has an epoch of its own.
+    assert!(of("accesses") >= 2 * 400 && of("checks") >= 400, "{counters}");
+    assert!(of("checks") < of("accesses"), "{counters}");
+    assert!((400..=of("checks")).contains(&of("race-checks")), "{counters}");
+    assert!(of("shadow-states") > 0 && of("shadow-bytes") > 0, "{counters}");
+    let plots: Vec<_> = std::fs::read_dir(svg)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.file_name())
+        .collect();
+    assert_eq!(plots.len(), 2, "{plots:?}");
+
+    // What is kept can be shown again, as a document's table as well, and compared.
+    let again = place.bench(&["--from", &json]);
+    assert_eq!((again.status, &again.stdout), (0, &ran.stdout));
+    let table = place.bench(&["--from", &json, "--table", "bigfoot-1"]);
+    assert!(
+        table.stdout.contains("| sum |") && table.stdout.contains("BF needs"),
+        "{}",
+        table.stdout
+    );
+    let same = ran_compare(&json, &json);
+    assert_eq!(same.status, 0);
+    assert!(
+        same.stdout.contains("2 compared, 0 worse, 0 better."),
+        "{}",
+        same.stdout
+    );
+    let mut worse = results.clone();
+    for sample in worse["points"][2]["samples"].as_array_mut().unwrap() {
+        sample["seconds"] = (sample["seconds"].as_f64().unwrap() * 50.0).into();
+    }
+    let worse = place.0.file("worse.json", worse.to_string());
+    let slower = ran_compare(&json, &worse);
+    assert_eq!(slower.status, 1, "{}", slower.stdout);
+    assert!(
+        slower.stdout.contains("| sum 2 200 | deadheat | time |"),
+        "{}",
+        slower.stdout
+    );
+    assert_eq!(ran_compare(&worse, &json).status, 0, "faster is fine");
+}
+
+fn ran_compare(old: &str, new: &str) -> Ran {
+    ran(&mut command(&["bench", "compare", old, new]))
+}
+
+#[test]
+fn sizes_and_threads_are_swept() {
+    let place = Place::new(&[("sum.c", SUM)]);
+    let (json, svg) = (place.0.path("results.json"), place.0.path("plots"));
+    let arguments = [
+        "--tools",
+        "native,deadheat",
+        "--runs",
+        "1",
+        "--sizes",
+        "--threads",
+        "1,2",
+        "--no-counters",
+    ];
+    let ran = place.bench(&[&arguments[..], &["--json", &json, "--svg", &svg]].concat());
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert_eq!(place.json("results.json")["points"].as_array().unwrap().len(), 8);
+    for plot in ["time-1.svg", "time-threads-sum.svg", "memory-size-sum-2.svg"] {
+        assert!(std::path::Path::new(&svg).join(plot).exists(), "{plot}");
+    }
+}
+
+#[test]
+fn what_goes_wrong_is_named_and_not_averaged() {
+    let place = Place::new(&[("bad.c", WRONG), ("broken.c", BROKEN), ("sum.c", SUM)]);
+    let ran = place.bench(&["--tools", "native", "--runs", "2", "--quick"]);
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    assert!(ran.stdout.contains("| bad | 1 | wrong |"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("| broken | 1 | n/a |"), "{}", ran.stdout);
+    assert!(
+        ran.stderr
+            .contains("bad 2 1 with native: its result is wrong: wrong 7"),
+        "{}",
+        ran.stderr
+    );
+    assert!(
+        ran.stderr.contains("broken 2 1 with native: it cannot be built") && ran.stderr.contains("nothing"),
+        "{}",
+        ran.stderr
+    );
+    // The others are measured.
+    let row = ran.stdout.split("| sum | 200 | ").nth(1).unwrap_or_default();
+    assert!(
+        row.starts_with(|first: char| first.is_ascii_digit()),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn the_known_race_is_found_and_nothing_false() {
+    let place = Place::new(&[("sum.c", SUM)]);
+    let ran = place.bench(&["--quality", "--tools", "native,empty,deadheat", "--runs", "2"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    for part in [
+        "| workload | version | deadheat |",
+        "| sum | race-free | silent |",
+        "| sum | racing | found |",
+        "| **found** | | 1 of 1 |",
+    ] {
+        assert!(ran.stdout.contains(part), "no `{part}` in {}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_run_that_takes_too_long_is_ended() {
+    let endless =
+        "// suite: nas\n// size: 1 quick: 1\n#include <unistd.h>\nint main(void) { for (;;) pause(); }\n";
+    let place = Place::new(&[("endless.c", endless)]);
+    let ran = place.bench(&["--tools", "native", "--runs", "1", "--timeout", "1"]);
+    assert_eq!(ran.status, 1);
+    assert!(ran.stdout.contains("| endless | 1 | timeout |"), "{}", ran.stdout);
+}
+
+#[test]
+fn mistakes_are_answered_with_the_next_step() {
+    let place = Place::new(&[("sum.c", SUM), ("nosuite.c", "int main(void) {}\n")]);
+    place.bench(&["--filter", "sun"]).fails_with(&["`sun`", "--list"]);
+    place
+        .bench(&["--tools", "tsen"])
+        .fails_with(&["`tsen`", "gcc-tsan"]);
+    place
+        .bench(&["--from", "/no/such.json"])
+        .fails_with(&["/no/such.json"]);
+    place
+        .bench(&["--table", "shrinkwrap-5.1"])
+        .fails_with(&["--traces DIR"]);
+    place.bench(&["--table", "bigfoot"]).fails_with(&["bigfoot-1"]);
+    place.bench(&["--runs", "0"]).fails_with(&["--runs"]);
+    place.bench(&["--bless"]).fails_with(&["--instructions"]);
+    place
+        .bench(&["--instructions", "--micro", "/no/such"])
+        .fails_with(&["/no/such", "--micro"]);
+    ran(&mut command(&["bench", "--workloads", "/no/such"])).fails_with(&["/no/such", "--workloads"]);
+    let list = place.bench(&["--list", "--tools", "native"]);
+    assert_eq!(list.status, 0, "{}", list.stderr);
+    assert!(
+        list.stdout
+            .contains("| sum | splash | 2000 | 200 | 100 200 | yes |"),
+        "{}",
+        list.stdout
+    );
+    assert!(
+        list.stderr.contains("nosuite.c") && list.stderr.contains("// suite: NAME"),
+        "{}",
+        list.stderr
+    );
+}
