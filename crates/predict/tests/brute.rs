@@ -1,0 +1,73 @@
+//! Predictions compared with all schedules of small random traces.
+
+mod common;
+
+use common::{Brute, predicted, realistic};
+use deadheat_predict::Model;
+use deadheat_trace::recipe::{Config, Trace, traces};
+use proptest::prelude::*;
+
+fn small(config: Config) -> Config {
+    Config {
+        threads: 3,
+        variables: 2,
+        locks: 2,
+        min_choices: 4,
+        max_choices: 22,
+        ..config
+    }
+}
+
+fn check(trace: &Trace, model: Model) -> Result<(), TestCaseError> {
+    let expect = Brute::new(trace, model).races();
+    let found = predicted(trace, model);
+    prop_assert_eq!(&found, &expect, "{} {:?}", model, trace);
+    Ok(())
+}
+
+fn cases(default: u32) -> ProptestConfig {
+    match std::env::var("PROPTEST_CASES") {
+        Ok(_) => ProptestConfig::default(),
+        Err(_) => ProptestConfig::with_cases(default),
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(2000))]
+
+    #[test]
+    fn mc_finds_all_races_there_are_and_no_other(trace in traces(small(Config::classic()))) {
+        check(&trace, Model::Mc)?;
+    }
+
+    #[test]
+    fn mc_with_values(mut trace in traces(small(Config { values: true, ..Config::classic() }))) {
+        check(&trace, Model::Mc)?;
+        realistic(&mut trace);
+        check(&trace, Model::Mc)?;
+    }
+
+    #[test]
+    fn mc_with_everything_an_event_can_be(mut trace in traces(small(Config::all()))) {
+        check(&trace, Model::Mc)?;
+        realistic(&mut trace);
+        check(&trace, Model::Mc)?;
+    }
+
+    #[test]
+    fn rdit_finds_all_races_there_are_and_no_other(mut trace in traces(small(Config {
+        calls: true,
+        ..Config::classic()
+    }))) {
+        check(&trace, Model::Rdit)?;
+        realistic(&mut trace);
+        check(&trace, Model::Rdit)?;
+    }
+
+    #[test]
+    fn rdit_with_everything_an_event_can_be(mut trace in traces(small(Config::all()))) {
+        check(&trace, Model::Rdit)?;
+        realistic(&mut trace);
+        check(&trace, Model::Rdit)?;
+    }
+}
