@@ -20,6 +20,7 @@
 
 mod calls;
 mod candidates;
+mod causal;
 mod cells;
 pub mod check;
 mod footprint;

@@ -1,6 +1,7 @@
 //! From a window to predictions: candidates, sieve, solver, checker.
 
 use crate::candidates::{self, Location, Pair};
+use crate::causal::Causal;
 use crate::check::Checker;
 use crate::graph::{Graph, Id};
 use crate::query::{Answer, Query, keep_order};
@@ -128,6 +129,7 @@ pub fn look(window: &Window, options: &Options, wanted: &dyn Fn(&Location) -> bo
         window,
         options,
         graph: &graph,
+        causal: Causal::new(&graph, window, options.model),
         solvers: None,
         checker: None,
         deadline,
@@ -142,6 +144,7 @@ struct Looker<'g> {
     window: &'g Window,
     options: &'g Options,
     graph: &'g Graph<'g>,
+    causal: Option<Causal>,
     solvers: Option<Solvers<'g>>,
     checker: Option<Checker<'g>>,
     deadline: Instant,
@@ -173,6 +176,9 @@ impl Looker<'_> {
     /// Whether the pair races.
     fn pair(&mut self, location: Location, pair: Pair) -> bool {
         let graph = self.graph;
+        if { self.causal.as_ref() }.is_some_and(|causal| causal.orders(graph, pair.0, pair.1)) {
+            return false;
+        }
         let Some(query) = Query::new(graph, pair.0, pair.1) else {
             return false;
         };

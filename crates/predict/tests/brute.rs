@@ -2,7 +2,8 @@
 
 mod common;
 
-use common::{Brute, predicted, realistic};
+use common::{Brute, Pairs, causally_precedes, predicted, realistic};
+use deadheat_detect::reference::Reference;
 use deadheat_predict::Model;
 use deadheat_trace::recipe::{Config, Trace, traces};
 use proptest::prelude::*;
@@ -69,5 +70,37 @@ proptest! {
         check(&trace, Model::Rdit)?;
         realistic(&mut trace);
         check(&trace, Model::Rdit)?;
+    }
+}
+
+fn is_subset(trace: &Trace, model: Model, ordered: &dyn Fn(usize, usize) -> bool) -> Result<(), TestCaseError> {
+    let all = Brute::new(trace, model).races();
+    let expect: Pairs = all.into_iter().filter(|&(a, b)| !ordered(a, b)).collect();
+    prop_assert_eq!(&predicted(trace, model), &expect, "{} {:?}", model, trace);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(cases(2000))]
+
+    #[test]
+    fn hb_finds_the_races_that_happens_before_leaves_unordered(trace in traces(small(Config {
+        calls: false,
+        ..Config::all()
+    }))) {
+        let reference = Reference::new(&trace.events, &trace.tables);
+        is_subset(&trace, Model::Hb, &|a, b| reference.happens_before(a, b))?;
+    }
+
+    #[test]
+    fn cp_finds_the_races_that_causally_precedes_leaves_unordered(trace in traces(small(Config {
+        rwlocks: true,
+        messages: true,
+        atomics: true,
+        ..Config::classic()
+    }))) {
+        let reference = Reference::new(&trace.events, &trace.tables);
+        let cp = causally_precedes(&trace, &reference);
+        is_subset(&trace, Model::Cp, &|a, b| cp.contains(&(a, b)))?;
     }
 }

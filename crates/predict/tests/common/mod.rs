@@ -5,6 +5,7 @@
 #![allow(dead_code)]
 
 use deadheat_event::{AtomicOp, Event, Mode, Object, Op, SyncId, Tables, ThreadId};
+use deadheat_detect::reference::Reference;
 use deadheat_predict::{Model, Options, Windows, look};
 use deadheat_trace::recipe::Trace;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -480,5 +481,113 @@ fn recorded(touch: &Touch, spot: Spot) -> Option<u8> {
     match spot {
         Spot::Byte(at) if touch.spots.len() <= 8 => Some((touch.value? >> (8 * (at - touch.first))) as u8),
         _ => None,
+    }
+}
+
+/// Causally-precedes by its definition: the least relation that has rules (a), (b) and is closed under composition with
+/// happens-before. Synchronisation other than locks orders as in happens-before.
+pub fn causally_precedes(trace: &Trace, hb: &Reference) -> HashSet<(usize, usize)> {
+    let n = trace.events.len();
+    // Without locks, happens-before is what orders besides them.
+    let mut unlocked = trace.clone();
+    for event in &mut unlocked.events {
+        if matches!(event.op, Op::Acquire { .. } | Op::Release { .. }) {
+            event.op = Op::Fence { order: deadheat_event::Order::Relaxed };
+        }
+    }
+    let others = Reference::new(&unlocked.events, &unlocked.tables);
+    let brute = Brute::new(trace, Model::Mc);
+    let sections = sections(&brute);
+    let before = |a: usize, b: usize| a == b || hb.happens_before(a, b);
+    let mut cp: HashSet<(usize, usize)> = HashSet::new();
+    for a in 0..n {
+        for b in a..n {
+            if brute.thread[a] != brute.thread[b] && others.happens_before(a, b) {
+                cp.insert((a, b));
+            }
+        }
+    }
+    loop {
+        let mut next = cp.clone();
+        for (i, x) in sections.iter().enumerate() {
+            for y in &sections[i + 1..] {
+                let (Some(release), Some(end)) = (x.release, y.release.or(Some(n))) else { continue };
+                if x.lock != y.lock || x.thread == y.thread || !(x.exclusive || y.exclusive) || release > y.acquire {
+                    continue;
+                }
+                let inside = |thread: usize, from: usize, to: usize| {
+                    let events = brute.threads[thread].clone();
+                    events.into_iter().filter(move |e| from <= *e && *e <= to)
+                };
+                let related = inside(x.thread, x.acquire, release).any(|e| {
+                    inside(y.thread, y.acquire, end).any(|f| {
+                        let ordered = cp.contains(&(e, f)) && y.release.is_some();
+                        ordered || brute.conflict_any(e, f)
+                    })
+                });
+                if related {
+                    next.insert((release, y.acquire));
+                }
+            }
+        }
+        let edges: Vec<_> = next.iter().copied().collect();
+        for (u, v) in edges {
+            for a in (0..=u).filter(|&a| before(a, u)) {
+                for b in (v..n).filter(|&b| before(v, b)) {
+                    next.insert((a, b));
+                }
+            }
+        }
+        if next.len() == cp.len() {
+            return cp;
+        }
+        cp = next;
+    }
+}
+
+struct Section {
+    lock: SyncId,
+    thread: usize,
+    exclusive: bool,
+    acquire: usize,
+    release: Option<usize>,
+}
+
+fn sections(brute: &Brute<'_>) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut open: HashMap<(usize, SyncId), (usize, usize)> = HashMap::new();
+    for (i, e) in brute.events.iter().enumerate() {
+        let thread = brute.thread[i];
+        match e.op {
+            Op::Acquire { lock, mode } => {
+                let (_, depth) = open.entry((thread, lock)).or_insert((sections.len(), 0));
+                *depth += 1;
+                if *depth == 1 {
+                    let exclusive = mode == Mode::Exclusive;
+                    sections.push(Section { lock, thread, exclusive, acquire: i, release: None });
+                }
+            }
+            Op::Release { lock } => {
+                if let Some((section, depth)) = open.get_mut(&(thread, lock)) {
+                    *depth -= 1;
+                    if *depth == 0 {
+                        sections[*section].release = Some(i);
+                        open.remove(&(thread, lock));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    sections
+}
+
+impl Brute<'_> {
+    /// Whether two events touch something in common and one writes, atomically or not.
+    fn conflict_any(&self, x: usize, y: usize) -> bool {
+        let (Some(a), Some(b)) = (&self.touches[x], &self.touches[y]) else {
+            return false;
+        };
+        (a.writes || b.writes) && a.spots.iter().any(|spot| b.spots.contains(spot))
     }
 }
