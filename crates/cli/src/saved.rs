@@ -1,6 +1,6 @@
 //! `deadheat report`: a saved report in another form.
 
-use crate::analyze::last_line;
+use crate::offline::last_line;
 use crate::args::{ReportFile, ReportFormat};
 use crate::files::{self, Output};
 use crate::native::{render, write};

@@ -29,11 +29,13 @@ mod model;
 mod past;
 mod predict;
 mod query;
+mod run;
 mod solve;
 mod steps;
 mod window;
 
 pub use candidates::{Location, Pair};
-pub use model::Model;
+pub use model::{Model, SolverName};
 pub use predict::{Found, Options, Outcome, Prediction, Undecided, Witness, look};
+pub use run::{Predictions, Stopped, predict};
 pub use window::{Window, Windows};

@@ -46,3 +46,47 @@ impl FromStr for Model {
         model.ok_or_else(|| format!("there is no model `{name}`"))
     }
 }
+
+/// What decides whether there is a schedule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum SolverName {
+    /// The own one: a SAT solver with a theory of orders.
+    #[default]
+    Order,
+    /// Z3's difference logic, to compare with.
+    #[cfg(feature = "z3")]
+    Z3,
+}
+
+impl SolverName {
+    /// All that this build has.
+    pub const ALL: [SolverName; 1 + cfg!(feature = "z3") as usize] = [
+        SolverName::Order,
+        #[cfg(feature = "z3")]
+        SolverName::Z3,
+    ];
+
+    /// Its name.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            SolverName::Order => "order",
+            #[cfg(feature = "z3")]
+            SolverName::Z3 => "z3",
+        }
+    }
+}
+
+impl fmt::Display for SolverName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+impl FromStr for SolverName {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<SolverName, String> {
+        let solver = SolverName::ALL.into_iter().find(|solver| solver.as_str() == name);
+        solver.ok_or_else(|| format!("there is no solver `{name}`"))
+    }
+}

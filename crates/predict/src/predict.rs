@@ -6,7 +6,7 @@ use crate::check::Checker;
 use crate::graph::{Graph, Id};
 use crate::query::{Answer, Query, keep_order};
 use crate::solve::Solvers;
-use crate::{Model, Window};
+use crate::{Model, SolverName, Window};
 use deadheat_event::{Event, Race, RaceKind, Side, SyncId};
 use rustc_hash::FxHashSet;
 use std::time::{Duration, Instant};
@@ -18,6 +18,8 @@ pub struct Options {
     pub model: Model,
     /// Events in a window.
     pub window: usize,
+    /// What decides.
+    pub solver: SolverName,
     /// The most time for a window; a tenth of it for one pair.
     pub timeout: Duration,
     /// Windows looked at side by side.
@@ -29,6 +31,7 @@ impl Default for Options {
         Options {
             model: Model::default(),
             window: 10_000,
+            solver: SolverName::default(),
             timeout: Duration::from_secs(60),
             jobs: 1,
         }
@@ -40,11 +43,18 @@ impl Default for Options {
 pub struct Witness {
     /// Everything in front of this event happens as observed.
     pub start: u64,
-    /// Then these events, by their number in the trace. The last two are the racing accesses.
-    pub schedule: Vec<u64>,
+    /// Then these events, by their distance from it. The last two are the racing accesses.
+    order: Vec<u32>,
     /// The events of the schedule that say why it is one: synchronisation, reads that see what another thread wrote, and
     /// what comes shortly before the end.
     pub steps: Vec<(u64, Event)>,
+}
+
+impl Witness {
+    /// The events from `start` on, by their number in the trace.
+    pub fn schedule(&self) -> impl ExactSizeIterator<Item = u64> {
+        self.order.iter().map(|&event| self.start + u64::from(event))
+    }
 }
 
 /// A race of some schedule.
@@ -234,7 +244,7 @@ impl Looker<'_> {
             witness: Witness {
                 start: window.start,
                 steps: self.steps(&schedule),
-                schedule: schedule.iter().map(|&event| window.start + u64::from(event)).collect(),
+                order: schedule,
             },
         };
         self.found.races.push((location, prediction));

@@ -8,6 +8,7 @@ use deadheat_predict::Model;
 use deadheat_trace::recipe::{Config, Trace, traces};
 use proptest::prelude::*;
 
+#[allow(clippy::needless_pass_by_value)]
 fn small(config: Config) -> Config {
     Config {
         threads: 3,

@@ -1,7 +1,7 @@
 //! Listens to a running program: lines of its runtime in, findings printed as they come, the report at the end.
 
 use super::settings::{EXIT_CODE, Settings};
-use crate::analyze::last_line;
+use crate::offline::last_line;
 use crate::args::ReportFormat;
 use crate::files::Output;
 use crate::term::{Term, say};

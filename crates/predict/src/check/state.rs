@@ -78,18 +78,13 @@ impl Bytes {
         let mut calls = state.calls.clone();
         for event in events {
             match event.op {
-                Op::Read { addr, size, value }
+                Op::Read { value: None, .. }
                 | Op::Atomic {
-                    addr,
-                    size,
                     op: AtomicOp::Load,
-                    value,
+                    value: None,
                     ..
-                } => {
-                    if value.is_some() {
-                        self.set(addr.0, size, value);
-                    }
-                }
+                } => {}
+                Op::Read { addr, size, value } => self.set(addr.0, size, value),
                 Op::Write { addr, size, value } | Op::Atomic { addr, size, value, .. } => {
                     self.set(addr.0, size, value);
                 }

@@ -93,6 +93,9 @@ enum Term {
     Lit(Lit),
 }
 
+/// A write that a read may see, and the literal for that.
+type Choice = (Option<Id>, Lit);
+
 struct Search<'s> {
     solvers: &'s Solvers<'s>,
     graph: &'s Graph<'s>,
@@ -105,7 +108,7 @@ struct Search<'s> {
     happens: FxHashMap<Id, Lit>,
     orders: FxHashMap<(Id, Id), Lit>,
     /// The sources of reads for which a constraint was made: None is what was there before the window.
-    sources: FxHashMap<(Id, u32), Vec<(Option<Id>, Lit)>>,
+    sources: FxHashMap<(Id, u32), Vec<Choice>>,
     excluded: FxHashSet<(u32, u32)>,
     undisturbed: FxHashSet<(Lit, Id)>,
     contradiction: bool,

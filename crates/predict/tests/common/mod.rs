@@ -40,7 +40,8 @@ pub fn predicted_in(trace: &Trace, model: Model, window: usize) -> Pairs {
         assert!(found.outcome.undecided.is_none(), "{:?}", found.outcome);
         for (_, prediction) in found.races {
             let [a, b] = prediction.events;
-            assert_eq!(prediction.witness.schedule[prediction.witness.schedule.len() - 2..], [a, b]);
+            let schedule: Vec<u64> = prediction.witness.schedule().collect();
+            assert_eq!(schedule[schedule.len() - 2..], [a, b]);
             pairs.insert((a as usize, b as usize));
         }
     }
@@ -178,6 +179,8 @@ impl Call {
     }
 }
 
+type Seen = (Spot, Option<usize>, Option<u8>);
+
 /// Runs every schedule.
 pub struct Brute<'t> {
     events: &'t [Event],
@@ -188,7 +191,7 @@ pub struct Brute<'t> {
     soft: Vec<Vec<usize>>,
     joins: Vec<Option<usize>>,
     /// For reads (and calls): spot, observed writer, value.
-    sees: Vec<Vec<(Spot, Option<usize>, Option<u8>)>>,
+    sees: Vec<Vec<Seen>>,
     /// Spots that a call writes at its begin and end.
     changes: Vec<Vec<Spot>>,
     initial: HashMap<Spot, u8>,
