@@ -95,7 +95,11 @@ fn summary(predictions: &Predictions, args: &Predict, meter: &Meter) -> Summary 
     Summary {
         events: predictions.events,
         seconds: Some(meter.elapsed().as_secs_f64()),
-        stats: if args.report.stats { stats.collect() } else { BTreeMap::new() },
+        stats: if args.report.stats {
+            stats.collect()
+        } else {
+            BTreeMap::new()
+        },
         notes: notes(&predictions.outcome),
         ..Summary::default()
     }

@@ -138,7 +138,10 @@ impl Calls {
 
     /// Cells that calls can reach that were open when the window began.
     pub fn open_at_start(&self) -> impl Iterator<Item = u32> {
-        let cells = self.carried.iter().map(|&number| &self.calls[number as usize].cells);
+        let cells = self
+            .carried
+            .iter()
+            .map(|&number| &self.calls[number as usize].cells);
         cells.flatten().copied()
     }
 
@@ -187,7 +190,9 @@ impl Calls {
         if let Some(print) = Footprint::of(&event.op) {
             grid.visit_footprint(&print, |cell, _, _| self.touch(id, slot, cell, hard, soft));
         } else if let Some(at) = sync_of(event) {
-            grid.visit(MEMORY, at.0, at.0, |cell, _, _| self.touch(id, slot, cell, hard, soft));
+            grid.visit(MEMORY, at.0, at.0, |cell, _, _| {
+                self.touch(id, slot, cell, hard, soft)
+            });
         }
         for &number in self.open.get(&slot).into_iter().flatten() {
             let call = &mut self.calls[number as usize];
@@ -220,7 +225,10 @@ impl Calls {
 }
 
 fn bounds(object: &Object) -> (u64, u64) {
-    let last = object.addr.0.saturating_add(u64::from(object.size).saturating_sub(1));
+    let last = object
+        .addr
+        .0
+        .saturating_add(u64::from(object.size).saturating_sub(1));
     (object.addr.0, last)
 }
 

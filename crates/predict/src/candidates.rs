@@ -37,7 +37,11 @@ fn side(event: &Event, print: &Footprint) -> (SiteId, AccessKind, bool) {
 }
 
 fn kind(print: &Footprint) -> AccessKind {
-    if print.writes { AccessKind::Write } else { AccessKind::Read }
+    if print.writes {
+        AccessKind::Write
+    } else {
+        AccessKind::Read
+    }
 }
 
 /// An access as reports name it: read or write, whether atomic, and what it shares with the other.
@@ -72,7 +76,9 @@ fn common(a: &Footprint, b: &Footprint) -> Option<deadheat_event::Indices> {
     }
     let (wide, narrow) = if a.step > b.step { (a, b) } else { (b, a) };
     let from = wide.first + (first - wide.first).next_multiple_of(u64::from(wide.step));
-    let mut all = (from..=last).step_by(wide.step as usize).filter(|&index| inside(narrow, index));
+    let mut all = (from..=last)
+        .step_by(wide.step as usize)
+        .filter(|&index| inside(narrow, index));
     let one = all.next()?;
     let step = u32::try_from(all.next().map_or(1, |next| next - one)).ok()?;
     Indices::new(one, last, step)

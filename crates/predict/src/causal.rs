@@ -81,7 +81,9 @@ fn happens_before(graph: &Graph<'_>, edges: &Edges) -> Causal {
     for event in (0..graph.events.len() as Id).rev() {
         let (slot, pos) = (graph.slot[event as usize] as usize, graph.pos[event as usize]);
         let next = graph.threads[slot].get(pos as usize + 1).into_iter();
-        let edges = edges.locks[event as usize].iter().chain(&edges.others[event as usize]);
+        let edges = edges.locks[event as usize]
+            .iter()
+            .chain(&edges.others[event as usize]);
         for &later in next.chain(edges) {
             hb.take(event, later);
         }
@@ -135,7 +137,9 @@ fn conflicting(graph: &Graph<'_>) -> Vec<Option<u32>> {
     for (number, section) in graph.sections.iter().enumerate() {
         let thread = &graph.threads[section.slot as usize];
         let from = graph.pos[section.acquire as usize] as usize;
-        let inside = thread[from..].iter().take_while(|&&event| section.release.is_none_or(|end| event < end));
+        let inside = thread[from..]
+            .iter()
+            .take_while(|&&event| section.release.is_none_or(|end| event < end));
         for &event in inside {
             for read in graph.reads.get(event) {
                 let cell = touching.entry((section.lock, read.cell)).or_default();
@@ -171,13 +175,13 @@ fn extend(graph: &Graph<'_>, cp: &Causal, follower: &mut [Option<u32>]) -> bool 
             let section = &graph.sections[number as usize];
             let behind = cp.row(section.acquire);
             let later = sections[n + 1..].iter().copied();
-            let first = later.take_while(|&other| follower[number as usize].is_none_or(|known| other < known)).find(
-                |&other| {
+            let first = later
+                .take_while(|&other| follower[number as usize].is_none_or(|known| other < known))
+                .find(|&other| {
                     let other = &graph.sections[other as usize];
                     let end = other.release.map(|end| graph.pos[end as usize]);
                     section.excludes(other) && end.is_some_and(|end| behind[other.slot as usize] <= end)
-                },
-            );
+                });
             if first.is_some() {
                 follower[number as usize] = first;
                 changed = true;
@@ -305,7 +309,9 @@ impl Edges {
                     }
                 }
                 Op::Send { channel } => {
-                    sent.entry(channel).or_default().insert(graph.slot[event], event as Id);
+                    sent.entry(channel)
+                        .or_default()
+                        .insert(graph.slot[event], event as Id);
                 }
                 Op::Receive { channel } => {
                     for &send in sent.get(&channel).into_iter().flat_map(BTreeMap::values) {
@@ -349,7 +355,11 @@ impl Edges {
                         releases.clear();
                     }
                     if op != AtomicOp::Load {
-                        let releaser = if order.releases() { Some(event) } else { thread.fence };
+                        let releaser = if order.releases() {
+                            Some(event)
+                        } else {
+                            thread.fence
+                        };
                         releases.extend(releaser);
                     }
                 }
@@ -365,5 +375,61 @@ impl Edges {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Windows;
+
+    /// Whether events `a` and `b` are ordered.
+    fn orders(text: &str, model: Model, a: Id, b: Id) -> bool {
+        let (events, tables) = deadheat_trace::parse(text).expect("a trace");
+        let mut windows = Windows::new(events.len());
+        windows.push(&events);
+        let window = windows.next(true, &tables).expect("a window");
+        let graph = Graph::new(&window, model).expect("a graph");
+        let causal = Causal::new(&graph, &window, model).expect("a relation");
+        causal.orders(&graph, a, b)
+    }
+
+    #[test]
+    fn only_conflicting_critical_sections_are_ordered_by_cp() {
+        let conflict = "T1 w y; T1 acq L; T1 w x; T1 rel L; T2 acq L; T2 r x; T2 rel L; T2 w y";
+        let none = "T1 w y; T1 acq L; T1 w a; T1 rel L; T2 acq L; T2 r b; T2 rel L; T2 w y";
+        for (trace, model, expect) in [
+            (conflict, Model::Hb, true),
+            (conflict, Model::Cp, true),
+            (none, Model::Hb, true),
+            (none, Model::Cp, false),
+        ] {
+            assert_eq!(orders(trace, model, 0, 7), expect, "{model}: {trace}");
+        }
+    }
+
+    /// Rule (b): the sections of M conflict, and they lie inside those of L. So the sections of L are ordered, too: what comes
+    /// before T1's release of L comes before what T2 does behind its acquire, though before the inner section.
+    #[test]
+    fn sections_that_hold_ordered_events_are_ordered_by_cp() {
+        let trace = "T1 acq L; T1 acq M; T1 w x; T1 rel M; T1 w y; T1 rel L
+             T2 acq L; T2 w y; T2 acq M; T2 w x; T2 rel M; T2 rel L";
+        assert!(orders(trace, Model::Cp, 4, 9));
+        // Without L nothing orders the writes of y: T1's is behind its section of M.
+        let trace = trace.replace("acq L", "w a").replace("rel L", "w b");
+        assert!(!orders(
+            &trace.replace("T2 w a", "T2 w c").replace("T2 w b", "T2 w d"),
+            Model::Cp,
+            4,
+            7
+        ));
+        // The write of y is not in a conflicting section, but it comes behind one that is.
+        let outside = "T1 acq L; T1 acq M; T1 w x; T1 rel M; T1 rel L; T1 acq L; T1 rel L
+             T2 acq L; T2 acq M; T2 w x; T2 rel M; T2 rel L";
+        assert!(
+            orders(outside, Model::Cp, 4, 7),
+            "T1's first section of L precedes T2's"
+        );
+        assert!(!orders(outside, Model::Cp, 5, 7), "its second holds nothing");
     }
 }

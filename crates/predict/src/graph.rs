@@ -201,14 +201,17 @@ impl<'w> Graph<'w> {
 
     /// Whether a read may follow `writer` (None: what was there when the window began).
     pub fn allows(&self, read: &Read, writer: Option<Id>) -> bool {
-        read.writer == writer
-            || read.value.is_some() && read.value == self.value_after(read.cell, writer)
+        read.writer == writer || read.value.is_some() && read.value == self.value_after(read.cell, writer)
     }
 
     fn value_after(&self, cell: u32, writer: Option<Id>) -> Option<u64> {
         match writer {
             None => self.cells[cell as usize].initial,
-            Some(writer) => { self.writes.get(writer).iter() }.find(|write| write.cell == cell)?.value,
+            Some(writer) => {
+                { self.writes.get(writer).iter() }
+                    .find(|write| write.cell == cell)?
+                    .value
+            }
         }
     }
 
@@ -218,7 +221,8 @@ impl<'w> Graph<'w> {
             .value
             .and_then(|value| self.cells[read.cell as usize].by_value.get(&value));
         let others = same.into_iter().flatten().copied();
-        { read.writer.into_iter() }.chain(others.filter(move |&other| Some(other) != read.writer && other != event))
+        { read.writer.into_iter() }
+            .chain(others.filter(move |&other| Some(other) != read.writer && other != event))
     }
 }
 
@@ -375,16 +379,14 @@ impl<'w> Builder<'w> {
                         self.current.insert(child, slot as u32);
                     }
                 }
-                Op::Join { child } => {
-                    match self.current.get(&child).copied() {
-                        Some(child) => {
-                            let last = self.graph.threads[child as usize].iter().rev();
-                            hard.extend(last.copied().find(|&last| last < id));
-                            self.gone(child, id);
-                        }
-                        None => self.gone_before(child, id),
+                Op::Join { child } => match self.current.get(&child).copied() {
+                    Some(child) => {
+                        let last = self.graph.threads[child as usize].iter().rev();
+                        hard.extend(last.copied().find(|&last| last < id));
+                        self.gone(child, id);
                     }
-                }
+                    None => self.gone_before(child, id),
+                },
                 Op::End => self.gone(slot, id),
                 Op::Acquire { lock, mode } => self.acquire(id, slot, lock, mode, &mut hard),
                 Op::Release { lock } => self.release(id, slot, lock),
@@ -400,7 +402,11 @@ impl<'w> Builder<'w> {
             ] {
                 edges.sort_unstable();
                 edges.dedup();
-                lists.items.extend(edges.iter().filter(|&&before| self.graph.slot[before as usize] != slot));
+                lists.items.extend(
+                    edges
+                        .iter()
+                        .filter(|&&before| self.graph.slot[before as usize] != slot),
+                );
                 lists.close();
             }
         }
@@ -508,7 +514,9 @@ impl<'w> Builder<'w> {
     fn initial_values(&mut self) {
         let mut written = vec![false; self.grid.len()];
         if let Some(calls) = &self.calls {
-            calls.open_at_start().for_each(|cell| written[cell as usize] = true);
+            calls
+                .open_at_start()
+                .for_each(|cell| written[cell as usize] = true);
         }
         for (id, event) in self.window.events.iter().enumerate() {
             if let Some(calls) = &self.calls {

@@ -126,7 +126,10 @@ impl Values {
                     value,
                     ..
                 } => self.note(addr.0, size, value, false),
-                Op::Write { addr, size, value } | Op::Atomic { addr, size, value, .. } => {
+                Op::Write { addr, size, value }
+                | Op::Atomic {
+                    addr, size, value, ..
+                } => {
                     self.note(addr.0, size, value, true);
                 }
                 Op::Alloc { addr, size } | Op::Free { addr, size } => self.note(addr.0, size, None, true),

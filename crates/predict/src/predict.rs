@@ -88,6 +88,8 @@ pub struct Outcome {
     pub quick: u64,
     /// Those that the solver decided.
     pub solved: u64,
+    /// Time spent in the solver, all windows added up.
+    pub solving: Duration,
     /// What was not decided.
     pub undecided: Undecided,
     /// Schedules that the checker did not accept. Always 0 unless there is a bug in this crate.
@@ -119,6 +121,7 @@ impl Outcome {
         self.pairs += other.pairs;
         self.quick += other.quick;
         self.solved += other.solved;
+        self.solving += other.solving;
         self.rejected += other.rejected;
         self.undecided.pairs += other.undecided.pairs;
         self.undecided.windows += other.undecided.windows;
@@ -199,9 +202,19 @@ impl Looker<'_> {
                 prefix
             }
             None => {
-                let solvers = self.solvers.get_or_insert_with(|| Solvers::new(graph));
                 let limit = Instant::now() + self.options.timeout / 10;
-                match solvers.solve(&query, Some(limit.min(self.deadline))) {
+                let limit = Some(limit.min(self.deadline));
+                let started = Instant::now();
+                let answer = match self.options.solver {
+                    SolverName::Order => {
+                        let solvers = self.solvers.get_or_insert_with(|| Solvers::new(graph));
+                        solvers.solve(&query, limit)
+                    }
+                    #[cfg(feature = "z3")]
+                    SolverName::Z3 => crate::solve::z3::solve(graph, &query, limit),
+                };
+                self.found.outcome.solving += started.elapsed();
+                match answer {
                     Answer::Race(prefix) => {
                         self.found.outcome.solved += 1;
                         prefix

@@ -109,8 +109,7 @@ pub fn keep_order(graph: &Graph<'_>, query: &Query) -> Option<Vec<Id>> {
             sections.retain(|&section| {
                 let this = &graph.sections[section as usize];
                 let later = all.iter().rev().take_while(|&&other| other > section);
-                let followed =
-                    { later }.any(|&other| this.excludes(&graph.sections[other as usize]));
+                let followed = { later }.any(|&other| this.excludes(&graph.sections[other as usize]));
                 match this.release {
                     Some(release) if graph.has(&cut, release) => false,
                     Some(release) if followed => {
@@ -136,7 +135,9 @@ pub fn keep_order(graph: &Graph<'_>, query: &Query) -> Option<Vec<Id>> {
 /// The events of a cut in the order of the trace.
 pub fn in_order(graph: &Graph<'_>, cut: &Cut) -> Vec<Id> {
     let threads = graph.threads.iter().zip(cut);
-    let mut events: Vec<Id> = threads.flat_map(|(thread, &count)| thread[..count as usize].iter().copied()).collect();
+    let mut events: Vec<Id> = threads
+        .flat_map(|(thread, &count)| thread[..count as usize].iter().copied())
+        .collect();
     events.sort_unstable();
     events
 }

@@ -154,7 +154,9 @@ impl Merger {
     fn finish(mut self) -> Predictions {
         let races = self.races.into_values().map(|(_, prediction)| prediction);
         self.predictions.races = races.collect();
-        self.predictions.races.sort_by_key(|prediction| (prediction.race.event, prediction.events));
+        self.predictions
+            .races
+            .sort_by_key(|prediction| (prediction.race.event, prediction.events));
         self.predictions
     }
 }

@@ -39,11 +39,17 @@ pub fn pick(graph: &Graph<'_>, schedule: &[Id]) -> Vec<Id> {
             last.insert(write.cell, event);
         }
     }
-    let picked: Vec<Id> = schedule.iter().copied().filter(|event| shown.contains(event)).collect();
+    let picked: Vec<Id> = schedule
+        .iter()
+        .copied()
+        .filter(|event| shown.contains(event))
+        .collect();
     picked[picked.len().saturating_sub(MOST)..].to_vec()
 }
 
 fn cells(graph: &Graph<'_>, event: Id) -> FxHashSet<u32> {
     let reads = graph.reads.get(event).iter().map(|read| read.cell);
-    reads.chain(graph.writes.get(event).iter().map(|write| write.cell)).collect()
+    reads
+        .chain(graph.writes.get(event).iter().map(|write| write.cell))
+        .collect()
 }

@@ -96,7 +96,10 @@ impl Windows {
             _ => None,
         });
         for set in begun.chain(self.past.calls.values().flatten().copied()) {
-            window.sets.entry(set).or_insert_with(|| tables.objects(set).into());
+            window
+                .sets
+                .entry(set)
+                .or_insert_with(|| tables.objects(set).into());
         }
         self.advance(&window.events, tables);
         Some(window)

@@ -74,7 +74,11 @@ proptest! {
     }
 }
 
-fn is_subset(trace: &Trace, model: Model, ordered: &dyn Fn(usize, usize) -> bool) -> Result<(), TestCaseError> {
+fn is_subset(
+    trace: &Trace,
+    model: Model,
+    ordered: &dyn Fn(usize, usize) -> bool,
+) -> Result<(), TestCaseError> {
     let all = Brute::new(trace, model).races();
     let expect: Pairs = all.into_iter().filter(|&(a, b)| !ordered(a, b)).collect();
     prop_assert_eq!(&predicted(trace, model), &expect, "{} {:?}", model, trace);
@@ -103,5 +107,28 @@ proptest! {
         let reference = Reference::new(&trace.events, &trace.tables);
         let cp = causally_precedes(&trace, &reference);
         is_subset(&trace, Model::Cp, &|a, b| cp.contains(&(a, b)))?;
+    }
+}
+
+/// Both solvers answer alike.
+#[cfg(feature = "z3")]
+mod z3 {
+    use super::*;
+
+    proptest! {
+        #![proptest_config(cases(200))]
+
+        #[test]
+        fn agrees_with_the_own_solver(mut trace in traces(small(Config::all()))) {
+            realistic(&mut trace);
+            for model in [Model::Mc, Model::Rdit] {
+                let options = deadheat_predict::Options {
+                    model,
+                    solver: deadheat_predict::SolverName::Z3,
+                    ..Default::default()
+                };
+                prop_assert_eq!(common::predicted_with(&trace, &options), predicted(&trace, model), "{:?}", trace);
+            }
+        }
     }
 }

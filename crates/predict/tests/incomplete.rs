@@ -46,18 +46,27 @@ fn cut_out(trace: &Trace, hide: &[bool]) -> (Trace, Vec<Option<usize>>) {
     for (first, last, objects) in done {
         begins.insert(first, ObjectSetId(tables.object_sets.len() as u32));
         ends.insert(last);
-        let objects = objects.into_iter().map(|addr| Object { addr: Addr(addr), size: 8 });
+        let objects = objects.into_iter().map(|addr| Object {
+            addr: Addr(addr),
+            size: 8,
+        });
         tables.object_sets.push(objects.collect());
     }
     let (mut events, mut numbers) = (Vec::new(), Vec::new());
     for (n, event) in trace.events.iter().enumerate() {
         if let Some(&objects) = begins.get(&n) {
-            let op = Op::CallBegin { function: NameId(0), objects };
+            let op = Op::CallBegin {
+                function: NameId(0),
+                objects,
+            };
             events.push(Event { op, ..*event });
             numbers.push(None);
         }
         if ends.contains(&n) {
-            events.push(Event { op: Op::CallEnd, ..*event });
+            events.push(Event {
+                op: Op::CallEnd,
+                ..*event
+            });
             numbers.push(None);
         }
         if !hidden(n) {
@@ -70,7 +79,9 @@ fn cut_out(trace: &Trace, hide: &[bool]) -> (Trace, Vec<Option<usize>>) {
 
 /// A release is hidden with its acquire.
 fn paired(events: &[Event], hide: &[bool]) -> Vec<bool> {
-    let mut hide: Vec<bool> = (0..events.len()).map(|n| hide.get(n).copied().unwrap_or(false)).collect();
+    let mut hide: Vec<bool> = (0..events.len())
+        .map(|n| hide.get(n).copied().unwrap_or(false))
+        .collect();
     let mut taken: BTreeMap<(ThreadId, SyncId), Vec<bool>> = BTreeMap::new();
     for (n, event) in events.iter().enumerate() {
         match event.op {
@@ -161,12 +172,19 @@ fn the_other_models_raise_false_alarms_where_synchronisation_is_cut_out() {
     assert_eq!(full, Pairs::from([(3, 7)]));
     let (cut, numbers) = cut_out(&trace, &hide);
     for model in [Model::Hb, Model::Cp, Model::Mc] {
-        assert_eq!(false_alarms(&full, &cut, &numbers, model), Pairs::from([(1, 5)]), "{model}");
+        assert_eq!(
+            false_alarms(&full, &cut, &numbers, model),
+            Pairs::from([(1, 5)]),
+            "{model}"
+        );
     }
     assert!(false_alarms(&full, &cut, &numbers, Model::Rdit).is_empty());
     // Before T1 gives the lock back in its second call, nothing is known to be free: the race of y is lost with it. With
     // nothing in common it is found.
-    let (cut, numbers) = cut_out(&parse("T1 call f {a}; T1 ret; T1 w y; T2 call f {b}; T2 ret; T2 w y"), &[]);
+    let (cut, numbers) = cut_out(
+        &parse("T1 call f {a}; T1 ret; T1 w y; T2 call f {b}; T2 ret; T2 w y"),
+        &[],
+    );
     assert_eq!(numbers.len(), 6);
     assert_eq!(predicted(&cut, Model::Rdit), Pairs::from([(2, 5)]));
 }

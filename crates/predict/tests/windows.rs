@@ -34,7 +34,9 @@ proptest! {
 fn pairs_on_both_sides_of_an_edge_are_seen() {
     // With windows of 8 events, events 6 and 9 are only together in the second, which begins at 4.
     let filler = "T3 w a; T3 w a; T3 w a; T3 w a; T3 w a; T3 w a; ";
-    let trace = parse(&format!("{filler} T1 w x; T3 w a; T3 w a; T2 w x; T3 w a; T3 w a"));
+    let trace = parse(&format!(
+        "{filler} T1 w x; T3 w a; T3 w a; T2 w x; T3 w a; T3 w a"
+    ));
     assert!(predicted_in(&trace, Model::Mc, 8).contains(&(6, 9)));
     // With windows of 4 they are in none.
     assert!(predicted_in(&trace, Model::Mc, 3).is_empty());
@@ -43,18 +45,23 @@ fn pairs_on_both_sides_of_an_edge_are_seen() {
 #[test]
 fn locks_held_when_a_window_begins_are_held_in_it() {
     // The second window (from event 4 on) does not see T1 take L.
-    let trace = parse("T1 acq L; T3 w a; T3 w a; T3 w a; T1 w x; T1 rel L; T2 acq L; T2 w x; T2 rel L; T3 w a");
+    let trace =
+        parse("T1 acq L; T3 w a; T3 w a; T3 w a; T1 w x; T1 rel L; T2 acq L; T2 w x; T2 rel L; T3 w a");
     assert!(predicted_in(&trace, Model::Mc, 8).is_empty());
-    let trace = parse("T1 acq M; T3 w a; T3 w a; T3 w a; T1 w x; T1 rel M; T2 acq L; T2 w x; T2 rel L; T3 w a");
+    let trace =
+        parse("T1 acq M; T3 w a; T3 w a; T3 w a; T1 w x; T1 rel M; T2 acq L; T2 w x; T2 rel L; T3 w a");
     assert_eq!(predicted_in(&trace, Model::Mc, 8).len(), 1);
 }
 
 #[test]
 fn calls_and_barriers_open_when_a_window_begins_order_in_it() {
-    let trace = parse("T1 call f {y}; T3 w a; T3 w a; T3 w a; T1 w x; T1 ret; T2 r y; T2 w x; T3 w a; T3 w a");
+    let trace =
+        parse("T1 call f {y}; T3 w a; T3 w a; T3 w a; T1 w x; T1 ret; T2 r y; T2 w x; T3 w a; T3 w a");
     assert!(predicted_in(&trace, Model::Rdit, 8).is_empty());
     assert_eq!(predicted_in(&trace, Model::Mc, 8).len(), 1);
-    let trace = parse("T1 enter B; T3 w a; T3 w a; T3 w a; T2 w x; T2 enter B; T1 leave B; T1 w x; T2 leave B; T3 w a");
+    let trace = parse(
+        "T1 enter B; T3 w a; T3 w a; T3 w a; T2 w x; T2 enter B; T1 leave B; T1 w x; T2 leave B; T3 w a",
+    );
     assert!(predicted_in(&trace, Model::Mc, 8).is_empty());
 }
 

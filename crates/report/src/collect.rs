@@ -231,8 +231,9 @@ impl Kept {
                 .then(|| side.locks.iter().map(|lock| names::lock(*lock, tables)).collect()),
         };
         let mut accesses = Vec::with_capacity(2);
-        // What the thread of the earlier access held is not remembered by most detectors.
-        accesses.extend(race.first.as_ref().map(|first| access(first, false)));
+        // What the thread of the earlier access held is not remembered by most detectors. Prediction knows it.
+        let both = self.schedule.is_some();
+        accesses.extend(race.first.as_ref().map(|first| access(first, both)));
         accesses.push(access(&race.second, true));
         let kind: Vec<&str> = accesses.iter().map(|access| access.op.as_str()).collect();
         let id = fingerprint(

@@ -7,6 +7,7 @@ mod harness;
 mod hostile;
 mod mixed;
 mod native;
+mod predict;
 mod readme;
 mod report;
 mod reporter;

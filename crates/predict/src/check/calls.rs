@@ -5,9 +5,9 @@
 //! common. Own events keep their order with related ones. Related events while the call is open keep their order with each
 //! other, except for the racing accesses.
 
+use super::ABSENT;
 use super::facts::Facts;
 use super::state::State;
-use super::ABSENT;
 use deadheat_event::{Event, Object, ObjectSetId, Op, ThreadId};
 use std::collections::{BTreeSet, HashMap};
 
@@ -103,7 +103,9 @@ pub fn relate(facts: &mut Facts, events: &[Event]) {
             Some(id) => facts.pieces_around(id).into_iter().collect(),
             None => facts.pieces_of(event).collect(),
         };
-        let touched = pieces.iter().flat_map(|piece| reaching.get(piece).into_iter().flatten());
+        let touched = pieces
+            .iter()
+            .flat_map(|piece| reaching.get(piece).into_iter().flatten());
         let touched: BTreeSet<usize> = touched.copied().collect();
         let mut related = touched.clone();
         for &call in &own {

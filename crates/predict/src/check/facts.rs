@@ -1,8 +1,8 @@
 //! What the observed order of a window says: who is who, what was read from where, what had to wait for what.
 
+use super::Incarnations;
 use super::calls::{self, Call};
 use super::state::{Bytes, State};
-use super::Incarnations;
 use crate::Model;
 use deadheat_event::{AtomicOp, Event, Object, ObjectSetId, Op, SyncId, ThreadId};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -292,8 +292,13 @@ impl Facts {
 
     /// The pieces of a range.
     pub fn pieces(&self, space: u64, first: u64, last: u64) -> std::ops::Range<usize> {
-        let from = self.bounds.binary_search(&(space, first)).unwrap_or_else(|place| place);
-        let count = { self.bounds[from..].iter() }.take_while(|&&at| at <= (space, last)).count();
+        let from = self
+            .bounds
+            .binary_search(&(space, first))
+            .unwrap_or_else(|place| place);
+        let count = { self.bounds[from..].iter() }
+            .take_while(|&&at| at <= (space, last))
+            .count();
         from..from + count
     }
 
@@ -302,7 +307,11 @@ impl Facts {
         let access = self.accesses[event].into_iter();
         access.flat_map(move |access| {
             let single = access.stride == 1;
-            let count = if single { 1 } else { (access.last - access.first) / access.stride + 1 };
+            let count = if single {
+                1
+            } else {
+                (access.last - access.first) / access.stride + 1
+            };
             (0..count).flat_map(move |n| {
                 let at = access.first + n * access.stride;
                 self.pieces(access.space, at, if single { access.last } else { at })
@@ -367,9 +376,13 @@ impl Facts {
             if let Some(access) = self.accesses[event] {
                 for &piece in &pieces {
                     if !touched.contains(&piece) && !self.first_values.contains_key(&piece) {
-                        let carried = self.piece_range(piece).and_then(|(first, last)| bytes.value(first, last));
+                        let carried = self
+                            .piece_range(piece)
+                            .and_then(|(first, last)| bytes.value(first, last));
                         let seen = || {
-                            (access.reads && !access.writes).then(|| self.recorded(event, piece)).flatten()
+                            (access.reads && !access.writes)
+                                .then(|| self.recorded(event, piece))
+                                .flatten()
                         };
                         if let Some(value) = carried.or_else(seen) {
                             self.first_values.insert(piece, value);
@@ -391,7 +404,11 @@ impl Facts {
                 if access.reads {
                     for &piece in &pieces {
                         let source = writer.get(&piece).copied();
-                        let own = if access.writes { None } else { self.recorded(event, piece) };
+                        let own = if access.writes {
+                            None
+                        } else {
+                            self.recorded(event, piece)
+                        };
                         let value = own.or_else(|| match source {
                             None => self.first_value(piece),
                             Some(write) => self.written(write, piece),

@@ -85,7 +85,12 @@ impl<'w> Checker<'w> {
         let mut holders: HashMap<SyncId, Vec<(usize, Mode)>> = HashMap::new();
         for (&(thread, lock), modes) in &self.state.locks {
             // A thread that does nothing here holds it all the same.
-            let who = self.facts.at_start.get(&thread).copied().unwrap_or(ABSENT - thread.0 as usize);
+            let who = self
+                .facts
+                .at_start
+                .get(&thread)
+                .copied()
+                .unwrap_or(ABSENT - thread.0 as usize);
             let holders = holders.entry(lock).or_default();
             holders.extend(modes.iter().map(|&mode| (who, mode)));
         }
@@ -97,7 +102,10 @@ impl<'w> Checker<'w> {
         if facts.thread[a] == facts.thread[b] {
             return Err("both accesses are by one thread".to_owned());
         }
-        let (Some(x), Some(y)) = (facts::access(&self.events[a].op), facts::access(&self.events[b].op)) else {
+        let (Some(x), Some(y)) = (
+            facts::access(&self.events[a].op),
+            facts::access(&self.events[b].op),
+        ) else {
             return Err("not two accesses".to_owned());
         };
         if x.birth || y.birth {
@@ -160,7 +168,9 @@ impl Replay<'_> {
             Op::Release { lock } => {
                 let holders = self.holders.entry(lock).or_default();
                 let Some(mine) = holders.iter().rposition(|&(who, _)| who == thread) else {
-                    return Err(format!("event {event} releases a lock that its thread does not hold"));
+                    return Err(format!(
+                        "event {event} releases a lock that its thread does not hold"
+                    ));
                 };
                 holders.remove(mine);
             }
@@ -174,7 +184,9 @@ impl Replay<'_> {
         }
         for &before in &facts.freed_after[event] {
             if self.places[before] >= self.places[event] {
-                return Err(format!("event {event} frees what event {before} uses before that"));
+                return Err(format!(
+                    "event {event} frees what event {before} uses before that"
+                ));
             }
         }
         for read in &facts.reads[event] {

@@ -85,7 +85,10 @@ impl Bytes {
                     ..
                 } => {}
                 Op::Read { addr, size, value } => self.set(addr.0, size, value),
-                Op::Write { addr, size, value } | Op::Atomic { addr, size, value, .. } => {
+                Op::Write { addr, size, value }
+                | Op::Atomic {
+                    addr, size, value, ..
+                } => {
                     self.set(addr.0, size, value);
                 }
                 Op::Alloc { addr, size } | Op::Free { addr, size } => self.set(addr.0, size, None),
@@ -147,8 +150,9 @@ impl Bytes {
             return bytes;
         }
         for event in events {
-            if let Op::Read { addr, size, .. } | Op::Write { addr, size, .. } | Op::Atomic { addr, size, .. } =
-                event.op
+            if let Op::Read { addr, size, .. }
+            | Op::Write { addr, size, .. }
+            | Op::Atomic { addr, size, .. } = event.op
             {
                 let end = addr.0.saturating_add(u64::from(size.clamp(1, 8)) - 1);
                 for word in addr.0 / 8..=end / 8 {

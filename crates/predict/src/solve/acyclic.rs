@@ -154,7 +154,10 @@ impl<'g> Acyclic<'g> {
     fn predecessors(&mut self, at: Id, mut visit: impl FnMut(&mut Self, Id)) {
         let graph = self.graph;
         if let Some(pos) = graph.pos[at as usize].checked_sub(1) {
-            visit(self, graph.threads[graph.slot[at as usize] as usize][pos as usize]);
+            visit(
+                self,
+                graph.threads[graph.slot[at as usize] as usize][pos as usize],
+            );
         }
         for &pred in graph.hard.get(at).iter().chain(graph.soft.get(at)) {
             visit(self, pred);

@@ -9,6 +9,8 @@
 //! constraints hold in every schedule, so a contradiction is a proof; a schedule that replays well is an answer.
 
 mod acyclic;
+#[cfg(feature = "z3")]
+pub mod z3;
 
 use crate::graph::{Graph, Id, Read, raise};
 use crate::query::{Answer, Query};
@@ -72,7 +74,9 @@ pub fn universe(graph: &Graph<'_>, query: &Query) -> Vec<u32> {
                 let event = graph.threads[slot][done[slot] as usize];
                 done[slot] += 1;
                 for read in graph.reads.get(event) {
-                    graph.candidates(event, read).for_each(|writer| add(&mut cut, writer));
+                    graph
+                        .candidates(event, read)
+                        .for_each(|writer| add(&mut cut, writer));
                 }
                 if let Some(&section) = graph.begins.get(&event)
                     && let Some(release) = graph.sections[section as usize].release
@@ -167,7 +171,9 @@ impl<'s> Search<'s> {
         if self.graph.has(&self.query.needed, event) {
             Term::True
         } else {
-            self.happens.get(&event).map_or(Term::False, |&lit| Term::Lit(lit))
+            self.happens
+                .get(&event)
+                .map_or(Term::False, |&lit| Term::Lit(lit))
         }
     }
 
@@ -265,8 +271,7 @@ impl<'s> Search<'s> {
             for &event in &thread[..count as usize] {
                 let edges = graph.hard.get(event).len() + graph.soft.get(event).len();
                 let before = u32::from(graph.pos[event as usize] > 0);
-                missing[event as usize] =
-                    edges as u32 + before + waits.get(&event).copied().unwrap_or(0);
+                missing[event as usize] = edges as u32 + before + waits.get(&event).copied().unwrap_or(0);
                 if missing[event as usize] == 0 {
                     ready.push(Reverse(event));
                 }
@@ -275,7 +280,10 @@ impl<'s> Search<'s> {
         let mut schedule = Vec::new();
         while let Some(Reverse(event)) = ready.pop() {
             schedule.push(event);
-            let (slot, pos) = (graph.slot[event as usize] as usize, graph.pos[event as usize] as usize);
+            let (slot, pos) = (
+                graph.slot[event as usize] as usize,
+                graph.pos[event as usize] as usize,
+            );
             let next = graph.threads[slot].get(pos + 1).into_iter();
             let chosen = chosen.get(&event).into_iter().flatten();
             for &after in next.chain(&self.solvers.after[event as usize]).chain(chosen) {
@@ -345,7 +353,10 @@ impl<'s> Search<'s> {
         }
         let graph = self.graph;
         let (a, b) = (graph.sections[a as usize], graph.sections[b as usize]);
-        let mut ways = vec![self.not(self.happens(a.acquire)), self.not(self.happens(b.acquire))];
+        let mut ways = vec![
+            self.not(self.happens(a.acquire)),
+            self.not(self.happens(b.acquire)),
+        ];
         for (first, then) in [(a, b), (b, a)] {
             if let Some(release) = first.release
                 && self.graph.has(&self.universe, release)

@@ -4,8 +4,8 @@
 
 #![allow(dead_code)]
 
-use deadheat_event::{AtomicOp, Event, Mode, Object, Op, SyncId, Tables, ThreadId};
 use deadheat_detect::reference::Reference;
+use deadheat_event::{AtomicOp, Event, Mode, Object, Op, SyncId, Tables, ThreadId};
 use deadheat_predict::{Model, Options, Windows, look};
 use deadheat_trace::recipe::Trace;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -31,11 +31,16 @@ pub fn predicted_in(trace: &Trace, model: Model, window: usize) -> Pairs {
         window,
         ..Options::default()
     };
-    let mut windows = Windows::new(window);
+    predicted_with(trace, &options)
+}
+
+/// The same with other options.
+pub fn predicted_with(trace: &Trace, options: &Options) -> Pairs {
+    let mut windows = Windows::new(options.window);
     windows.push(&trace.events);
     let mut pairs = Pairs::new();
     while let Some(window) = windows.next(true, &trace.tables) {
-        let found = look(&window, &options, &|_| true);
+        let found = look(&window, options, &|_| true);
         assert_eq!(found.outcome.rejected, 0, "the checker rejects a witness");
         assert!(found.outcome.undecided.is_none(), "{:?}", found.outcome);
         for (_, prediction) in found.races {
@@ -54,7 +59,8 @@ pub fn realistic(trace: &mut Trace) {
     let mut call = 0;
     for (n, event) in trace.events.iter_mut().enumerate() {
         let read = |memory: &HashMap<u64, u8>, addr: u64, size: u32| {
-            let bytes = (0..u64::from(size)).map(|at| u64::from(*memory.get(&(addr + at)).unwrap_or(&0)) << (8 * at));
+            let bytes =
+                (0..u64::from(size)).map(|at| u64::from(*memory.get(&(addr + at)).unwrap_or(&0)) << (8 * at));
             bytes.sum::<u64>()
         };
         let write = |memory: &mut HashMap<u64, u8>, addr: u64, size: u32, value: u64| {
@@ -62,14 +68,26 @@ pub fn realistic(trace: &mut Trace) {
                 memory.insert(addr + at, (value >> (8 * (at % 8))) as u8);
             }
         };
-        let fresh = |size: u32| if size == 8 { (n % 2) as u64 * 0x0101_0101_0101_0101 } else { (n % 2) as u64 };
+        let fresh = |size: u32| {
+            if size == 8 {
+                (n % 2) as u64 * 0x0101_0101_0101_0101
+            } else {
+                (n % 2) as u64
+            }
+        };
         match &mut event.op {
             Op::Read { addr, size, value } => *value = Some(read(&memory, addr.0, *size)),
             Op::Write { addr, size, value } => {
                 *value = Some(fresh(*size));
                 write(&mut memory, addr.0, *size, fresh(*size));
             }
-            Op::Atomic { addr, size, op, value, .. } => {
+            Op::Atomic {
+                addr,
+                size,
+                op,
+                value,
+                ..
+            } => {
                 if op.writes() {
                     *value = Some(fresh(*size));
                     write(&mut memory, addr.0, *size, fresh(*size));
@@ -111,17 +129,39 @@ fn touch(op: &Op) -> Option<Touch> {
         ..Touch::default()
     };
     Some(match *op {
-        Op::Read { addr, size, value } => Touch { reads: true, value, ..bytes(addr.0, size) },
-        Op::Write { addr, size, value } => Touch { writes: true, value, ..bytes(addr.0, size) },
-        Op::Atomic { addr, size, op, value, .. } => Touch {
+        Op::Read { addr, size, value } => Touch {
+            reads: true,
+            value,
+            ..bytes(addr.0, size)
+        },
+        Op::Write { addr, size, value } => Touch {
+            writes: true,
+            value,
+            ..bytes(addr.0, size)
+        },
+        Op::Atomic {
+            addr,
+            size,
+            op,
+            value,
+            ..
+        } => Touch {
             reads: op != AtomicOp::Store,
             writes: op != AtomicOp::Load,
             atomic: true,
             value,
             ..bytes(addr.0, size)
         },
-        Op::Alloc { addr, size } => Touch { writes: true, birth: true, ..bytes(addr.0, size) },
-        Op::Free { addr, size } => Touch { writes: true, free: true, ..bytes(addr.0, size) },
+        Op::Alloc { addr, size } => Touch {
+            writes: true,
+            birth: true,
+            ..bytes(addr.0, size)
+        },
+        Op::Free { addr, size } => Touch {
+            writes: true,
+            free: true,
+            ..bytes(addr.0, size)
+        },
         Op::ArrayRead { array, indices } => Touch {
             spots: indices.iter().map(|at| Spot::Element(array.0, at)).collect(),
             reads: true,
@@ -175,7 +215,10 @@ impl Call {
 
     fn meets(&self, other: &Call) -> bool {
         let bytes = |o: &Object| o.addr.0..o.addr.0 + u64::from(o.size);
-        self.objects.iter().flat_map(bytes).any(|byte| other.reaches(byte))
+        self.objects
+            .iter()
+            .flat_map(bytes)
+            .any(|byte| other.reaches(byte))
     }
 }
 
@@ -214,7 +257,11 @@ impl<'t> Brute<'t> {
         };
         brute.threads();
         brute.syncs();
-        let calls = if model == Model::Rdit { brute.calls(&trace.tables) } else { Vec::new() };
+        let calls = if model == Model::Rdit {
+            brute.calls(&trace.tables)
+        } else {
+            Vec::new()
+        };
         brute.memory(&calls);
         brute.barrier_pairs(&calls);
         brute
@@ -296,7 +343,12 @@ impl<'t> Brute<'t> {
                 Op::CallBegin { objects, .. } => {
                     open.entry(thread).or_default().push(calls.len());
                     let objects = tables.objects(objects).to_vec();
-                    calls.push(Call { thread, begin: i, end: usize::MAX, objects });
+                    calls.push(Call {
+                        thread,
+                        begin: i,
+                        end: usize::MAX,
+                        objects,
+                    });
                 }
                 Op::CallEnd => {
                     if let Some(call) = open.entry(thread).or_default().pop() {
@@ -322,13 +374,16 @@ impl<'t> Brute<'t> {
                     }
                 }
             }
-            let Some(touch) = self.touches[i].clone() else { continue };
+            let Some(touch) = self.touches[i].clone() else {
+                continue;
+            };
             for &spot in &touch.spots {
                 let recorded = recorded(&touch, spot);
                 self.hard[i].extend(birth.get(&spot));
                 if touch.reads {
                     let source = writer.get(&spot).copied();
-                    if source.is_none() && !touch.writes
+                    if source.is_none()
+                        && !touch.writes
                         && let Some(value) = recorded
                     {
                         self.initial.entry(spot).or_insert(value);
@@ -423,7 +478,8 @@ impl<'t> Brute<'t> {
         let (Some(a), Some(b)) = (&self.touches[x], &self.touches[y]) else {
             return false;
         };
-        !a.birth && !b.birth
+        !a.birth
+            && !b.birth
             && (a.writes || b.writes)
             && !(a.atomic && b.atomic)
             && a.spots.iter().any(|spot| b.spots.contains(spot))
@@ -473,7 +529,9 @@ impl<'t> Brute<'t> {
             let present = match now {
                 None => self.initial.get(spot).copied(),
                 Some(write) if self.changes[write].contains(spot) => None,
-                Some(write) => self.touches[write].as_ref().and_then(|touch| recorded(touch, *spot)),
+                Some(write) => self.touches[write]
+                    .as_ref()
+                    .and_then(|touch| recorded(touch, *spot)),
             };
             now == *source || value.is_some() && *value == present
         })
@@ -495,7 +553,9 @@ pub fn causally_precedes(trace: &Trace, hb: &Reference) -> HashSet<(usize, usize
     let mut unlocked = trace.clone();
     for event in &mut unlocked.events {
         if matches!(event.op, Op::Acquire { .. } | Op::Release { .. }) {
-            event.op = Op::Fence { order: deadheat_event::Order::Relaxed };
+            event.op = Op::Fence {
+                order: deadheat_event::Order::Relaxed,
+            };
         }
     }
     let others = Reference::new(&unlocked.events, &unlocked.tables);
@@ -514,8 +574,14 @@ pub fn causally_precedes(trace: &Trace, hb: &Reference) -> HashSet<(usize, usize
         let mut next = cp.clone();
         for (i, x) in sections.iter().enumerate() {
             for y in &sections[i + 1..] {
-                let (Some(release), Some(end)) = (x.release, y.release.or(Some(n))) else { continue };
-                if x.lock != y.lock || x.thread == y.thread || !(x.exclusive || y.exclusive) || release > y.acquire {
+                let (Some(release), Some(end)) = (x.release, y.release.or(Some(n))) else {
+                    continue;
+                };
+                if x.lock != y.lock
+                    || x.thread == y.thread
+                    || !(x.exclusive || y.exclusive)
+                    || release > y.acquire
+                {
                     continue;
                 }
                 let inside = |thread: usize, from: usize, to: usize| {
@@ -567,7 +633,13 @@ fn sections(brute: &Brute<'_>) -> Vec<Section> {
                 *depth += 1;
                 if *depth == 1 {
                     let exclusive = mode == Mode::Exclusive;
-                    sections.push(Section { lock, thread, exclusive, acquire: i, release: None });
+                    sections.push(Section {
+                        lock,
+                        thread,
+                        exclusive,
+                        acquire: i,
+                        release: None,
+                    });
                 }
             }
             Op::Release { lock } => {

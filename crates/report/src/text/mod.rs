@@ -113,7 +113,10 @@ fn write_traced(
         "\n{quiet}  {}. Show it again with:\n    {}{quiet:#}",
         match finding.predicted {
             true => format!("Predicted by {} at event {event}", finding.detector),
-            false => format!("Seen {} {times} by {}, first at event {event}", finding.count, finding.detector),
+            false => format!(
+                "Seen {} {times} by {}, first at event {event}",
+                finding.count, finding.detector
+            ),
         },
         clean(&finding.again)
     )?;

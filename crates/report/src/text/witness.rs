@@ -31,9 +31,16 @@ pub fn write(witness: &Witness, colors: Colors, out: &mut impl Write) -> io::Res
         }
         // The two that race.
         let racing = place + 2 >= witness.steps.len();
-        let (mark, style) = if racing { (">", colors.access) } else { (" ", Colors::none().access) };
+        let (mark, style) = if racing {
+            (">", colors.access)
+        } else {
+            (" ", Colors::none().access)
+        };
         let (who, what, at) = (name(step), clean(&step.does), at(step));
-        let line = format!("{mark} {:>number$}  {who:thread$}  {what:does$}  {at}", step.event);
+        let line = format!(
+            "{mark} {:>number$}  {who:thread$}  {what:does$}  {at}",
+            step.event
+        );
         writeln!(out, "  {style}{}{style:#}", line.trim_end())?;
     }
     Ok(())
