@@ -80,8 +80,9 @@ pub fn exclude<T: Ord>(a: &[(T, Mode)], b: &[(T, Mode)]) -> bool {
 pub fn keep_order(graph: &Graph<'_>, query: &Query) -> Option<Vec<Id>> {
     let mut cut = query.needed.clone();
     let mut done = vec![0; cut.len()];
-    // The last acquire of each lock in the cut, and the sections that are still open.
-    let mut open: Vec<Vec<u32>> = vec![Vec::new(); graph.locks.len()];
+    // The sections of each lock in the cut, and those of them that are not known to be closed in it.
+    let mut begun: Vec<Vec<u32>> = vec![Vec::new(); graph.locks.len()];
+    let mut open: Vec<u32> = Vec::new();
     while done != cut {
         for slot in 0..cut.len() {
             while done[slot] < cut[slot] {
@@ -93,38 +94,34 @@ pub fn keep_order(graph: &Graph<'_>, query: &Query) -> Option<Vec<Id>> {
                     }
                 }
                 if let Some(&section) = graph.begins.get(&event) {
-                    open[graph.sections[section as usize].lock as usize].push(section);
+                    begun[graph.sections[section as usize].lock as usize].push(section);
+                    open.push(section);
                 }
             }
         }
         if !query.fits(graph, &cut) {
             return None;
         }
-        for sections in &mut open {
-            if sections.len() < 2 {
-                continue;
+        begun.iter_mut().for_each(|sections| sections.sort_unstable());
+        open.retain(|&number| {
+            let section = &graph.sections[number as usize];
+            if section.release.is_some_and(|release| graph.has(&cut, release)) {
+                return false;
             }
-            sections.sort_unstable();
-            let all = sections.clone();
-            sections.retain(|&section| {
-                let this = &graph.sections[section as usize];
-                let later = all.iter().rev().take_while(|&&other| other > section);
-                let followed = { later }.any(|&other| this.excludes(&graph.sections[other as usize]));
-                match this.release {
-                    Some(release) if graph.has(&cut, release) => false,
-                    Some(release) if followed => {
-                        raise(&mut cut, graph.included(release));
-                        false
-                    }
-                    None if followed => {
-                        // Cannot be in a well-formed trace; the schedule would not be one either.
-                        cut[graph.slot[query.first as usize] as usize] = u32::MAX;
-                        false
-                    }
-                    _ => true,
-                }
-            });
-        }
+            let later = begun[section.lock as usize]
+                .iter()
+                .rev()
+                .take_while(|&&other| other > number);
+            if !{ later }.any(|&other| section.excludes(&graph.sections[other as usize])) {
+                return true;
+            }
+            match section.release {
+                Some(release) => raise(&mut cut, graph.included(release)),
+                // Cannot be in a well-formed trace; the schedule would not be one either.
+                None => cut[graph.slot[query.first as usize] as usize] = u32::MAX,
+            }
+            false
+        });
         if !query.fits(graph, &cut) {
             return None;
         }

@@ -6,7 +6,7 @@ use crate::graph::{Graph, Id};
 use crate::query::{Answer, Query};
 use rustc_hash::FxHashMap;
 use std::time::Instant;
-use z3::ast::{Ast, Bool, Int};
+use z3::ast::{Bool, Int};
 use z3::{Config, Context, Params, SatResult, Solver};
 
 /// Answers.
