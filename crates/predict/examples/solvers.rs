@@ -1,7 +1,7 @@
 //! How long the solvers take on the same windows.
 //!
 //! ```sh
-//! cargo run --release -p deadheat-predict --features z3 --example solvers -- [WINDOW...]
+//! cargo run --release -p deadheat-predict --features z3 --example solvers -- [WINDOW...] [order | z3]
 //! ```
 //!
 //! Windows are made to be hard: a few threads hand values on through plain variables and locks, so that the order of critical
@@ -22,11 +22,15 @@ fn main() {
     } else {
         windows
     };
+    let only: Option<SolverName> = std::env::args().skip(1).find_map(|word| word.parse().ok());
     println!("| events in a window | solver | pairs solved | undecided | races | seconds in the solver |");
     println!("|---|---|---|---|---|---|");
     for window in windows {
         let trace = hard(window);
         for solver in SolverName::ALL {
+            if only.is_some_and(|only| only != solver) {
+                continue;
+            }
             let options = Options {
                 model: Model::Mc,
                 window,

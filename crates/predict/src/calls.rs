@@ -191,7 +191,7 @@ impl Calls {
             grid.visit_footprint(&print, |cell, _, _| self.touch(id, slot, cell, hard, soft));
         } else if let Some(at) = sync_of(event) {
             grid.visit(MEMORY, at.0, at.0, |cell, _, _| {
-                self.touch(id, slot, cell, hard, soft)
+                self.touch(id, slot, cell, hard, soft);
             });
         }
         for &number in self.open.get(&slot).into_iter().flatten() {

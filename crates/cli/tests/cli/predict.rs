@@ -53,7 +53,7 @@ fn json_has_the_witness_in_full() {
     assert_eq!(report["summary"]["races"], 1);
     assert_eq!(report["summary"]["events"], 8);
     // A saved report is shown as it was.
-    let saved = files.file("saved.json", &report.to_string());
+    let saved = files.file("saved.json", report.to_string());
     let shown = deadheat(&["report", &saved]);
     assert_eq!(shown.last_line(), "deadheat: 1 data race");
     assert!(
