@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! event ◀── detect, trace, report ◀── cli
+//! event, trace ◀── predict        ◀── cli
 //! abi   ◀── instrument, report    ◀── cli
 //! abi, event, detect ◀── runtime
 //! ```
@@ -58,6 +59,11 @@ const RULES: &[Rule] = &[
         outside: &["crc32fast", "memmap2", "proptest", "rustc-hash", "zstd"],
     },
     Rule {
+        name: "deadheat-predict",
+        own: &["deadheat-event", "deadheat-trace"],
+        outside: &["batsat", "rustc-hash", "z3"],
+    },
+    Rule {
         name: "deadheat-report",
         own: &["deadheat-abi", "deadheat-event"],
         outside: &[
@@ -80,6 +86,7 @@ const RULES: &[Rule] = &[
             "deadheat-event",
             "deadheat-detect",
             "deadheat-trace",
+            "deadheat-predict",
             "deadheat-report",
             "deadheat-abi",
             "deadheat-instrument",
@@ -105,7 +112,7 @@ const RULES: &[Rule] = &[
 ];
 
 /// What tests and benchmarks of any crate may use besides. Of this workspace: `detect` is compared with the reference
-/// on traces that `trace` makes.
+/// on traces that `trace` makes, and `predict` with the same reference.
 const DEV: &[&str] = &[
     "divan",
     "insta",
@@ -113,6 +120,7 @@ const DEV: &[&str] = &[
     "proptest",
     "serde_json",
     "tempfile",
+    "deadheat-detect",
     "deadheat-event",
     "deadheat-trace",
 ];

@@ -1,9 +1,10 @@
 //! `deadheat analyze`: any detector, any layers, on a trace.
 
-use crate::args::{Analyze, ReportFormat, Switch};
-use crate::files::{self, Output};
+use crate::args::{Analyze, Switch};
+use crate::files::Output;
 use crate::memory::{self, Limit};
-use crate::meter::{Meter, Table, thousands};
+use crate::meter::{Meter, Table};
+use crate::offline::{self, last_line};
 use crate::progress::Progress;
 use crate::term::{Term, say};
 use crate::traces;
@@ -11,25 +12,15 @@ use anyhow::{Context, Result, bail};
 use deadheat_detect::select::{self, Choice, DetectorName, FilterName};
 use deadheat_detect::{Analysis, MAX_WEIGHT};
 use deadheat_event::{Event, Stats, Tables};
-use deadheat_report::text::Colors;
-use deadheat_report::{
-    Baseline, Collector, Judge, Labels, Report, Sources, Summary, Suppressions, Verdict, json, quote, sarif,
-    text,
-};
+use deadheat_report::{Collector, Judge, Labels, Report, Summary, Verdict, quote};
 use deadheat_trace::Source;
-use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Runs the command.
 pub fn run(args: &Analyze, term: Term) -> Result<ExitCode> {
-    let judge = judge(args)?;
+    let judge = offline::judge(&args.report)?;
     let mut source = traces::open(&args.trace)?;
-    let output = args
-        .output
-        .as_deref()
-        .map(|path| Output::open(path, &args.trace))
-        .transpose()?;
+    let output = offline::output(&args.report, &args.trace)?;
     let choice = Choice {
         detector: args.detector,
         filter: args.filter,
@@ -53,14 +44,14 @@ pub fn run(args: &Analyze, term: Term) -> Result<ExitCode> {
         }
         term.warn(&format!("{}: there are no events in it", args.trace.display()));
     }
-    if !args.stats {
+    if !args.report.stats {
         report.summary.stats.clear();
     }
     // An old report is worth more than one of a failed run that found nothing.
     if failure.is_none() || !report.races.is_empty() || !output.as_ref().is_some_and(Output::is_file) {
-        write(&report, args, term, output)?;
+        offline::write(&report, &args.report, &args.trace, term, output)?;
     }
-    if args.stats {
+    if args.report.stats {
         say(&table(&stats, &meter));
     }
     let last_line = last_line(&report.summary, term);
@@ -72,25 +63,8 @@ pub fn run(args: &Analyze, term: Term) -> Result<ExitCode> {
     Ok(ExitCode::from(if report.races.is_empty() {
         0
     } else {
-        args.exit_code
+        args.report.exit_code
     }))
-}
-
-/// Decides which findings are reported.
-fn judge(args: &Analyze) -> Result<Judge> {
-    let mut judge = Judge {
-        only: args.only.clone(),
-        ..Judge::default()
-    };
-    if let Some(path) = &args.suppressions {
-        judge.suppressions = Suppressions::parse(&files::read_text(path, "suppressions")?)
-            .with_context(|| path.display().to_string())?;
-    }
-    if let Some(path) = &args.baseline {
-        judge.baseline = Baseline::parse(&files::read_text(path, "baseline")?)
-            .with_context(|| path.display().to_string())?;
-    }
-    Ok(judge)
 }
 
 /// An analysis under way.
@@ -133,7 +107,7 @@ impl<'a> Run<'a> {
 
     /// Analyses the whole trace, or what is in front of an error.
     fn all(&mut self, source: &mut dyn Source, args: &Analyze) -> Result<()> {
-        let mut progress = Progress::new(args.quiet);
+        let mut progress = Progress::new(args.report.quiet);
         let (mut block, mut events) = (Vec::new(), 0);
         let mut outcome = Ok(());
         while !self.halted && outcome.is_ok() {
@@ -230,7 +204,7 @@ impl Run<'_> {
 
     fn report(&self, tables: &Tables, meter: &Meter) -> (Report, Stats) {
         let stats = self.analysis.stats();
-        let mut summary = Summary {
+        let summary = Summary {
             occurrences: self.collector.occurrences(),
             events: stats.events,
             partial: self.halted || self.failed,
@@ -241,69 +215,10 @@ impl Run<'_> {
                 .collect(),
             ..Summary::default()
         };
-        let mut races = self.collector.findings(tables, self.labels());
-        races.retain(|finding| {
-            match self.judge.verdict(finding) {
-                Verdict::Reported => return true,
-                Verdict::Suppressed => summary.suppressed += 1,
-                Verdict::Known => summary.known += 1,
-                Verdict::NotAsked => {}
-            }
-            false
-        });
-        summary.races = races.len() as u64;
-        summary.unconfirmed = races.iter().filter(|finding| !finding.confirmed).count() as u64;
-        let report = Report {
-            tool: "deadheat".to_owned(),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            command: command(),
-            races,
-            summary,
-        };
+        let races = self.collector.findings(tables, self.labels());
+        let report = offline::assemble(races, self.judge, summary);
         (report, stats)
     }
-}
-
-fn write(report: &Report, args: &Analyze, term: Term, output: Option<Output>) -> Result<()> {
-    let mut contents = Vec::new();
-    match args.format {
-        ReportFormat::Json => json::write(report, &mut contents)?,
-        ReportFormat::Sarif => sarif::write(report, &mut contents)?,
-        ReportFormat::Text => {
-            let to_terminal = output.is_none() && term.color();
-            let colors = if to_terminal {
-                Colors::ansi()
-            } else {
-                Colors::none()
-            };
-            let mut sources = Sources::new(source_roots(&args.trace));
-            if output.is_some() || !args.quiet {
-                text::write(report, colors, &mut sources, &mut contents)?;
-            }
-        }
-    }
-    match (output, args.format) {
-        (Some(output), _) => output.write(&contents),
-        (None, ReportFormat::Text) => {
-            // A report that nobody reads is no reason to change the exit status.
-            let _ = std::io::stderr().lock().write_all(&contents);
-            Ok(())
-        }
-        (None, _) => ignore_broken_pipe(std::io::stdout().lock().write_all(&contents)),
-    }
-}
-
-fn ignore_broken_pipe(written: std::io::Result<()>) -> Result<()> {
-    match written {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        other => other.context("cannot write to stdout"),
-    }
-}
-
-/// Source files are named as the program was built: relative to where the command runs, or to the trace.
-fn source_roots(trace: &Path) -> Vec<PathBuf> {
-    let beside = trace.parent().map(Path::to_owned);
-    [Some(PathBuf::from(".")), beside].into_iter().flatten().collect()
 }
 
 fn table(stats: &Stats, meter: &Meter) -> String {
@@ -313,43 +228,6 @@ fn table(stats: &Stats, meter: &Meter) -> String {
     }
     table.time(meter.elapsed(), stats.events);
     format!("deadheat: statistics\n{table}").trim_end().to_owned()
-}
-
-/// The last line on stderr is a contract: scripts read it.
-pub fn last_line(summary: &Summary, term: Term) -> String {
-    let (style, text) = match summary.races {
-        0 => (term.good(), "no data races".to_owned()),
-        1 => (term.error(), "1 data race".to_owned()),
-        n => (term.error(), format!("{n} data races")),
-    };
-    let mut line = format!("deadheat: {style}{text}{style:#}");
-    match (summary.unconfirmed, summary.races) {
-        (0, _) => {}
-        (n, all) if n == all => line.push_str(", unconfirmed (locking discipline)"),
-        (n, _) => line.push_str(&format!(", of them {n} unconfirmed (locking discipline)")),
-    }
-    let mut left_out = Vec::new();
-    if summary.suppressed > 0 {
-        left_out.push(format!("{} suppressed", thousands(summary.suppressed)));
-    }
-    if summary.known > 0 {
-        left_out.push(format!("{} in the baseline", thousands(summary.known)));
-    }
-    if !left_out.is_empty() {
-        line.push_str(&format!(" ({})", left_out.join(", ")));
-    }
-    line
-}
-
-/// The command that was run, as a shell would take it.
-fn command() -> String {
-    let arguments = std::env::args_os()
-        .skip(1)
-        .map(|word| quote(&word.to_string_lossy()));
-    std::iter::once("deadheat".to_owned())
-        .chain(arguments)
-        .collect::<Vec<_>>()
-        .join(" ")
 }
 
 /// The command that shows one finding again, with `{id}` for its id.
@@ -370,41 +248,4 @@ fn again(args: &Analyze) -> String {
     words.push("--only {id}".to_owned());
     words.push(quote(&args.trace.to_string_lossy()));
     words.join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::term::Color;
-
-    #[test]
-    fn the_last_line_counts_what_is_shown_and_what_is_not() {
-        let line = |races, unconfirmed, suppressed, known| {
-            let summary = Summary {
-                races,
-                unconfirmed,
-                suppressed,
-                known,
-                ..Summary::default()
-            };
-            last_line(&summary, Term::new(Color::Never))
-        };
-        for (counts, expect) in [
-            ((0, 0, 0, 0), "deadheat: no data races"),
-            ((1, 0, 0, 0), "deadheat: 1 data race"),
-            ((2, 0, 0, 0), "deadheat: 2 data races"),
-            ((0, 0, 3, 0), "deadheat: no data races (3 suppressed)"),
-            (
-                (2, 1, 1, 4),
-                "deadheat: 2 data races, of them 1 unconfirmed (locking discipline) (1 suppressed, 4 in the baseline)",
-            ),
-            (
-                (1, 1, 0, 0),
-                "deadheat: 1 data race, unconfirmed (locking discipline)",
-            ),
-        ] {
-            let (races, unconfirmed, suppressed, known) = counts;
-            assert_eq!(line(races, unconfirmed, suppressed, known), expect);
-        }
-    }
 }

@@ -8,6 +8,7 @@ use crate::traces::shares;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use deadheat_detect::select::{DetectorName, FilterName};
+use deadheat_predict::{Model, Options as PredictOptions, SolverName};
 use deadheat_report::quote;
 use deadheat_trace::generate::{Config, Pattern, Shares};
 use std::ffi::OsString;
@@ -41,6 +42,7 @@ Examples:
   cargo deadheat test                       the same for the tests of a Rust package
   deadheat analyze run.dht                  report the data races of a recorded run
   deadheat analyze --detector djit run.std  the same with another algorithm, on a RAPID trace
+  deadheat predict run.dht                  report the races that other schedules of it would have had
   deadheat trace info run.dht               what is in a trace
   deadheat trace convert run.std -o run.dht convert between formats
   deadheat bench --quick                    measure beside other race detectors
@@ -52,6 +54,7 @@ Exit status: 66 if a race was reported, 0 if not, 2 for a wrong command line or 
 pub enum Command {
     Check(Box<Check>),
     Analyze(Analyze),
+    Predict(Predict),
     /// Look into traces, check, convert and make them
     #[command(subcommand)]
     Trace(Trace),
@@ -292,6 +295,21 @@ pub struct Analyze {
     #[arg(long)]
     pub disable_after_race: bool,
 
+    /// Stop at the first race that is reported
+    #[arg(long)]
+    pub halt_on_race: bool,
+
+    /// Stop with what was found if more than SIZE is needed, such as 8G [default: 3/4 of the machine's memory]
+    #[arg(long, value_name = "SIZE", value_parser = Size::parse)]
+    pub memory_limit: Option<Size>,
+
+    #[command(flatten)]
+    pub report: TraceReport,
+}
+
+/// How to report on a trace.
+#[derive(Debug, Args)]
+pub struct TraceReport {
     /// What to write: text on stderr, or JSON or SARIF 2.1.0 on stdout
     #[arg(
         long,
@@ -318,10 +336,6 @@ pub struct Analyze {
     #[arg(long, value_name = "ID", help_heading = "Report")]
     pub only: Option<String>,
 
-    /// Stop at the first race that is reported
-    #[arg(long, help_heading = "Report")]
-    pub halt_on_race: bool,
-
     /// Exit with N instead of 66 if a race was reported
     #[arg(
         long,
@@ -332,18 +346,58 @@ pub struct Analyze {
     )]
     pub exit_code: u8,
 
-    /// Stop with what was found if more than SIZE is needed, such as 8G [default: 3/4 of the machine's memory]
-    #[arg(long, value_name = "SIZE", value_parser = Size::parse)]
-    pub memory_limit: Option<Size>,
-
     /// Print counters, time and speed on stderr
-    #[arg(long)]
+    #[arg(long, help_heading = "Report")]
     pub stats: bool,
 
     /// Print nothing on stderr but warnings and the last line
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = "Report")]
     pub quiet: bool,
 }
+
+/// Report races of other schedules than the recorded one
+///
+/// Looks for schedules of the recorded events that would have brought two accesses side by side. Each race comes with such a
+/// schedule, a witness, which a checker has replayed. Pairs further apart than a window are not found.
+#[derive(Debug, Args)]
+#[command(after_help = PREDICT_EXAMPLES)]
+pub struct Predict {
+    /// The trace: .dht, .std, .rr or .txt, or - for text on stdin
+    pub trace: PathBuf,
+
+    /// What a schedule may change: hb and cp change little, mc all that keeps the values read, rdit the same but for
+    /// what calls into untraced code may depend on
+    #[arg(long, value_name = "NAME", default_value = Model::default().as_str(), value_parser = models())]
+    pub model: Model,
+
+    /// Events looked at together; each half of them also together with its neighbours
+    #[arg(long, value_name = "N", default_value_t = PredictOptions::default().window as u64, value_parser = value_parser!(u64).range(2..=1 << 20))]
+    pub window: u64,
+
+    /// What decides whether there is a schedule
+    #[arg(long, value_name = "NAME", default_value = SolverName::default().as_str(), value_parser = solvers())]
+    pub solver: SolverName,
+
+    /// The most seconds for a window, a tenth of them for one pair of accesses; what was not decided is said
+    #[arg(long, value_name = "SECONDS", default_value_t = PredictOptions::default().timeout.as_secs(), value_parser = value_parser!(u64).range(1..=1 << 20))]
+    pub timeout: u64,
+
+    /// Windows looked at side by side [default: one for each processor]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+
+    #[command(flatten)]
+    pub report: TraceReport,
+}
+
+const PREDICT_EXAMPLES: &str = "\
+Examples:
+  deadheat predict run.dht
+  deadheat predict --model mc --window 50000 run.std
+  deadheat predict --format json run.dht > races.json     with each witness in full
+
+The last line on stderr is `deadheat: no data races` or `deadheat: N data races`. Pairs that were not decided are named
+in a warning before it.";
 
 const ANALYZE_EXAMPLES: &str = "\
 Examples:
@@ -520,6 +574,15 @@ fn filters() -> impl TypedValueParser<Value = FilterName> {
         .iter()
         .map(|name| PossibleValue::new(name.as_str()).help(name.about()));
     PossibleValuesParser::new(names).try_map(|name| name.parse::<FilterName>())
+}
+
+fn models() -> impl TypedValueParser<Value = Model> {
+    PossibleValuesParser::new(Model::ALL.map(Model::as_str)).try_map(|name| name.parse::<Model>())
+}
+
+fn solvers() -> impl TypedValueParser<Value = SolverName> {
+    PossibleValuesParser::new(SolverName::ALL.map(SolverName::as_str))
+        .try_map(|name| name.parse::<SolverName>())
 }
 
 fn patterns() -> impl TypedValueParser<Value = Pattern> {

@@ -11,6 +11,8 @@ mod files;
 mod memory;
 mod meter;
 mod native;
+mod offline;
+mod predict;
 mod progress;
 mod saved;
 mod term;
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         Command::Report(args) => saved::run(args, term),
         Command::Reporter => reporter::run(),
         Command::Analyze(args) => analyze::run(args, term),
+        Command::Predict(args) => predict::run(args, term),
         Command::Trace(command) => traces::run(command, term).map(|()| ExitCode::SUCCESS),
         // Taken care of above: their options are clang's.
         Command::Cc(_) | Command::Cxx(_) => Ok(ExitCode::from(USAGE)),

@@ -1,9 +1,9 @@
 //! `deadheat report`: a saved report in another form.
 
-use crate::analyze::last_line;
 use crate::args::{ReportFile, ReportFormat};
 use crate::files::{self, Output};
 use crate::native::{render, write};
+use crate::offline::last_line;
 use crate::term::{Term, say};
 use anyhow::{Context, Result};
 use deadheat_report::text::Colors;

@@ -7,7 +7,7 @@
 //! Names are looked up at the end, when all of a trace's tables are known. Sites that only then turn out to mean the
 //! same line are merged there.
 
-use crate::model::{Access, Finding, Thread, rank_word};
+use crate::model::{Access, Finding, Thread, Witness, rank_word};
 use crate::names;
 use deadheat_event::{
     AccessKind, Addr, ArrayId, Event, Op, Place, Race, RaceKind, Side, SiteId, Tables, ThreadId,
@@ -33,9 +33,22 @@ pub struct Labels<'a> {
     pub again: &'a str,
 }
 
+/// A schedule that shows a predicted race. Events are those of the trace, by number.
+#[derive(Clone, Debug, Default)]
+pub struct Schedule {
+    /// Everything in front of this event happens as observed.
+    pub start: u64,
+    /// Then these happen. The last two are the accesses.
+    pub order: Vec<u64>,
+    /// Those of them that are to be shown.
+    pub shown: Vec<(u64, Event)>,
+}
+
 #[derive(Debug)]
 struct Kept {
     race: Race,
+    /// For a predicted race.
+    schedule: Option<Schedule>,
     count: u64,
     /// Where the two threads were made, the earlier access's first.
     origins: [Option<Origin>; 2],
@@ -117,6 +130,15 @@ impl Collector {
 
     /// Takes a race. Whether it is a new finding.
     pub fn add(&mut self, race: Race) -> bool {
+        self.add_with(race, None)
+    }
+
+    /// Takes a race of another schedule than the observed one. Whether it is a new finding.
+    pub fn add_predicted(&mut self, race: Race, schedule: Schedule) -> bool {
+        self.add_with(race, Some(schedule))
+    }
+
+    fn add_with(&mut self, race: Race, schedule: Option<Schedule>) -> bool {
         let next = self.kept.len();
         let place = *self.by_key.entry(Key::of(&race)).or_insert(next);
         if place < next {
@@ -125,13 +147,14 @@ impl Collector {
             // The strongest claim about a pair is the one to show.
             if severity(race.kind) > severity(kept.race.kind) {
                 kept.origins = origins(&self.origins, &race);
-                kept.race = race;
+                (kept.race, kept.schedule) = (race, schedule);
             }
             return false;
         }
         self.kept.push(Kept {
             origins: origins(&self.origins, &race),
             race,
+            schedule,
             count: 1,
         });
         true
@@ -208,8 +231,9 @@ impl Kept {
                 .then(|| side.locks.iter().map(|lock| names::lock(*lock, tables)).collect()),
         };
         let mut accesses = Vec::with_capacity(2);
-        // What the thread of the earlier access held is not remembered by most detectors.
-        accesses.extend(race.first.as_ref().map(|first| access(first, false)));
+        // What the thread of the earlier access held is not remembered by most detectors. Prediction knows it.
+        let both = self.schedule.is_some();
+        accesses.extend(race.first.as_ref().map(|first| access(first, both)));
         accesses.push(access(&race.second, true));
         let kind: Vec<&str> = accesses.iter().map(|access| access.op.as_str()).collect();
         let id = fingerprint(
@@ -223,11 +247,17 @@ impl Kept {
                 RaceKind::HappensBefore => None,
                 RaceKind::Discipline(rank) => Some(rank_word(rank).to_owned()),
             },
-            predicted: false,
+            predicted: self.schedule.is_some(),
             accesses,
             threads: self.threads(tables),
             detector: labels.detector.to_owned(),
-            witness: None,
+            witness: self.schedule.as_ref().map(|schedule| Witness {
+                start: schedule.start,
+                schedule: schedule.order.clone(),
+                steps: { schedule.shown.iter() }
+                    .map(|(number, event)| names::step(*number, event, tables))
+                    .collect(),
+            }),
             event: Some(race.event),
             count: self.count,
             again: labels.again.replace("{id}", &id),

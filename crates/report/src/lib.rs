@@ -26,11 +26,12 @@ mod symbols;
 pub mod text;
 
 pub use baseline::Baseline;
-pub use collect::{Collector, Labels};
+pub use collect::{Collector, Labels, Schedule};
 pub use error::Error;
 pub use judge::{Judge, Verdict};
 pub use model::{
-    Access, Block, Elements, Finding, Frame, Location, Lock, Operation, Report, Role, Summary, Thread, What,
+    Access, Block, Elements, Finding, Frame, Location, Lock, Operation, Report, Role, Step, Summary, Thread,
+    What, Witness,
 };
 pub use source::Sources;
 pub use suppress::Suppressions;

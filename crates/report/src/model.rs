@@ -78,7 +78,7 @@ pub struct Finding {
     pub detector: String,
     /// The reordering that shows a predicted race.
     #[serde(default)]
-    pub witness: Option<serde_json::Value>,
+    pub witness: Option<Witness>,
     /// Number of the event of the trace at which it was first seen, counted from 0. None if a running program reported it.
     #[serde(default)]
     pub event: Option<u64>,
@@ -89,6 +89,35 @@ pub struct Finding {
     /// What is likely wrong, where it is obvious.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+}
+
+/// A schedule that ends with two accesses side by side. Events are those of the trace, by number.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Witness {
+    /// Everything in front of this event happens as observed.
+    pub start: u64,
+    /// Then these happen, in this order. The last two are the accesses.
+    pub schedule: Vec<u64>,
+    /// Those of them that say why the order is possible: what people read.
+    #[serde(default)]
+    pub steps: Vec<Step>,
+}
+
+/// One event of a [`Witness`], in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Step {
+    /// Its number.
+    pub event: u64,
+    /// The thread, by number.
+    pub thread: u32,
+    /// The thread's name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// What it does, as in `write x`.
+    pub does: String,
+    /// Where.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub frame: Option<Frame>,
 }
 
 /// A piece of memory or of an array.

@@ -1,7 +1,7 @@
 //! Ids to names.
 
-use crate::model::{Elements, Frame, Location, Lock, What};
-use deadheat_event::{Addr, NameId, Place, SiteId, SyncId, Tables, ThreadId};
+use crate::model::{Elements, Frame, Location, Lock, Step, What};
+use deadheat_event::{Addr, AtomicOp, Event, Mode, NameId, Op, Place, SiteId, SyncId, Tables, ThreadId};
 
 /// The text format gives every named variable this many bytes to itself, so an address in them can be named.
 const VARIABLE: u64 = 4096;
@@ -84,5 +84,72 @@ pub fn location(place: Place, tables: &Tables) -> Location {
                 declared_at: None,
             }
         }
+    }
+}
+
+/// One event of a schedule, in words.
+pub fn step(number: u64, event: &Event, tables: &Tables) -> Step {
+    Step {
+        event: number,
+        thread: event.thread.0,
+        name: thread(event.thread, tables),
+        does: does(event, tables),
+        frame: frame(event.site, tables),
+    }
+}
+
+fn does(event: &Event, tables: &Tables) -> String {
+    let bytes = |verb: &str, addr: Addr, value: Option<u64>| {
+        let name = variable(addr, tables).unwrap_or_else(|| addr.to_string());
+        let value = value.map(|value| format!(" = {value}")).unwrap_or_default();
+        format!("{verb} {name}{value}")
+    };
+    let elements = |verb: &str, array, indices| {
+        let place = location(Place::Array { array, indices }, tables);
+        format!("{verb} {}", place.name.unwrap_or_default())
+    };
+    let on = |verb: &str, id: SyncId| {
+        let name = known(tables, tables.syncs.get(&id)).unwrap_or_else(|| id.to_string());
+        format!("{verb} {name}")
+    };
+    let child = |verb: &str, id: ThreadId| {
+        let name = thread(id, tables).unwrap_or_else(|| id.to_string());
+        format!("{verb} {name}")
+    };
+    match event.op {
+        Op::Read { addr, value, .. } => bytes("read", addr, value),
+        Op::Write { addr, value, .. } => bytes("write", addr, value),
+        Op::ArrayRead { array, indices } => elements("read", array, indices),
+        Op::ArrayWrite { array, indices } => elements("write", array, indices),
+        Op::Atomic { addr, op, value, .. } => match op {
+            AtomicOp::Load => bytes("atomic load of", addr, value),
+            AtomicOp::Store => bytes("atomic store to", addr, value),
+            AtomicOp::Rmw => bytes("atomic update of", addr, value),
+        },
+        Op::Acquire { lock, mode } => match mode {
+            Mode::Exclusive => on("acquire", lock),
+            Mode::Shared => on("acquire as a reader", lock),
+        },
+        Op::Release { lock } => on("release", lock),
+        Op::Fence { .. } => "fence".to_owned(),
+        Op::Fork { child: id } => child("fork", id),
+        Op::Join { child: id } => child("join", id),
+        Op::Begin => "begin".to_owned(),
+        Op::End => "end".to_owned(),
+        Op::BarrierEnter { barrier } => on("enter barrier", barrier),
+        Op::BarrierLeave { barrier } => on("leave barrier", barrier),
+        Op::Send { channel } => on("send to", channel),
+        Op::Receive { channel } => on("receive from", channel),
+        Op::Alloc { addr, .. } => bytes("allocate", addr, None),
+        Op::Free { addr, .. } => bytes("free", addr, None),
+        Op::NewArray { array, .. } => {
+            let name = known(tables, tables.arrays.get(&array)).unwrap_or_else(|| array.to_string());
+            format!("new {name}")
+        }
+        Op::CallBegin { function, .. } => match tables.name(function) {
+            "" => "call".to_owned(),
+            name => format!("call {name}"),
+        },
+        Op::CallEnd => "return from call".to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 //! The access at which the race was seen is the result's location, the other one a related location. A finding's id is
 //! its partial fingerprint, so that hosts recognise it from run to run.
 
-use crate::{Access, Finding, Frame, Report};
+use crate::{Access, Finding, Frame, Report, Witness};
 use serde_json::{Value, json};
 use std::io::{self, Write};
 
@@ -73,11 +73,40 @@ fn result(finding: &Finding) -> Value {
     if !related.is_empty() {
         result["relatedLocations"] = related.into();
     }
+    if let Some(witness) = &finding.witness {
+        result["codeFlows"] = json!([flow(witness)]);
+    }
     result
 }
 
+/// The witness as one flow for each thread, with the place of each step in the order of all.
+fn flow(witness: &Witness) -> Value {
+    let mut flows: Vec<(u32, Vec<Value>)> = Vec::new();
+    for (order, step) in (1..).zip(&witness.steps) {
+        let mut location = match &step.frame {
+            Some(frame) => frame_location(frame),
+            None => json!({}),
+        };
+        location["message"] = json!({ "text": step.does });
+        let step_location = json!({ "executionOrder": order, "location": location });
+        match flows.iter_mut().find(|(thread, _)| *thread == step.thread) {
+            Some((_, steps)) => steps.push(step_location),
+            None => flows.push((step.thread, vec![step_location])),
+        }
+    }
+    let flows: Vec<Value> = { flows.into_iter() }
+        .map(|(thread, locations)| json!({ "id": format!("T{thread}"), "locations": locations }))
+        .collect();
+    json!({
+        "message": { "text": "An order of events in which the accesses meet." },
+        "threadFlows": flows,
+    })
+}
+
 fn message(finding: &Finding) -> String {
-    let what = if finding.confirmed {
+    let what = if finding.predicted {
+        "Predicted data race"
+    } else if finding.confirmed {
         "Data race"
     } else {
         "Locking discipline violation"
@@ -108,7 +137,14 @@ fn describe(access: &Access) -> String {
 }
 
 fn location(access: &Access, message: Option<String>) -> Option<Value> {
-    let frame = access.frames.first()?;
+    let mut location = frame_location(access.frames.first()?);
+    if let Some(message) = message {
+        location["message"] = json!({ "text": message });
+    }
+    Some(location)
+}
+
+fn frame_location(frame: &Frame) -> Value {
     let mut location = json!({});
     if let Some(file) = &frame.file {
         location["physicalLocation"] = json!({ "artifactLocation": { "uri": uri(file) } });
@@ -123,10 +159,7 @@ fn location(access: &Access, message: Option<String>) -> Option<Value> {
     if let Some(function) = &frame.function {
         location["logicalLocations"] = json!([{ "fullyQualifiedName": function, "kind": "function" }]);
     }
-    if let Some(message) = message {
-        location["message"] = json!({ "text": message });
-    }
-    Some(location)
+    location
 }
 
 /// A path as a URI reference: everything but the usual characters is percent-encoded.

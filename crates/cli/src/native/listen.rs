@@ -1,9 +1,9 @@
 //! Listens to a running program: lines of its runtime in, findings printed as they come, the report at the end.
 
 use super::settings::{EXIT_CODE, Settings};
-use crate::analyze::last_line;
 use crate::args::ReportFormat;
 use crate::files::Output;
+use crate::offline::last_line;
 use crate::term::{Term, say};
 use anyhow::{Context, Result};
 use deadheat_report::native::{Event, Lines, Options, Reporter};

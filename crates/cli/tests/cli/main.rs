@@ -8,6 +8,7 @@ mod harness;
 mod hostile;
 mod mixed;
 mod native;
+mod predict;
 mod readme;
 mod report;
 mod reporter;

@@ -4,6 +4,7 @@
 //! terminal.
 
 mod native;
+mod witness;
 
 use crate::{Access, Finding, Frame, Lock, Report, Sources, Thread, What};
 use anstyle::{AnsiColor, Style};
@@ -74,8 +75,8 @@ fn write_traced(
         None => String::new(),
     };
     if finding.confirmed {
-        let style = colors.heading;
-        writeln!(out, "{style}WARNING: deadheat: data race{on}{style:#}")?;
+        let (style, predicted) = (colors.heading, if finding.predicted { "predicted " } else { "" });
+        writeln!(out, "{style}WARNING: deadheat: {predicted}data race{on}{style:#}")?;
     } else {
         let (style, rank) = (colors.warning, finding.rank.as_deref().unwrap_or("unranked"));
         writeln!(
@@ -103,13 +104,20 @@ fn write_traced(
     for thread in &finding.threads {
         write_thread(finding, thread, sources, colors, out)?;
     }
+    if let Some(witness) = &finding.witness {
+        witness::write(witness, colors, out)?;
+    }
     let (quiet, times) = (colors.quiet, if finding.count == 1 { "time" } else { "times" });
     writeln!(
         out,
-        "\n{quiet}  Seen {} {times} by {}, first at event {}. Show it again with:\n    {}{quiet:#}",
-        finding.count,
-        finding.detector,
-        event,
+        "\n{quiet}  {}. Show it again with:\n    {}{quiet:#}",
+        match finding.predicted {
+            true => format!("Predicted by {} at event {event}", finding.detector),
+            false => format!(
+                "Seen {} {times} by {}, first at event {event}",
+                finding.count, finding.detector
+            ),
+        },
         clean(&finding.again)
     )?;
     writeln!(out, "{RULE}")
