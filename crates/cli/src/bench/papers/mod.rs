@@ -200,7 +200,7 @@ mod tests {
             let made = (paper.needs != Needs::Nothing).then(|| (paper.make)(&nothing));
             match (paper.needs, made) {
                 (Needs::Results, Some(Err(error))) => {
-                    assert!(error.to_string().contains("--from"), "{}", paper.name)
+                    assert!(error.to_string().contains("--from"), "{}", paper.name);
                 }
                 (Needs::Traces, Some(Err(_))) | (Needs::Nothing, None) => {}
                 _ => panic!("{} was made of nothing", paper.name),
