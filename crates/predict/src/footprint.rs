@@ -108,7 +108,7 @@ impl Footprint {
     pub fn part(&self, first: u64, size: u64) -> Option<u64> {
         let value = self.value?;
         let offset = first.checked_sub(self.first)?;
-        if self.last - self.first >= 8 || offset + size > 8 || size > 8 {
+        if self.last - self.first >= 8 || size > 8 || offset > 8 - size {
             return None;
         }
         Some(cut(value >> (8 * offset), size))

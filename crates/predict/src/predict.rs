@@ -75,6 +75,8 @@ pub struct Found {
     pub races: Vec<(Location, Prediction)>,
     /// Counters.
     pub outcome: Outcome,
+    /// Why the checker did not accept the first schedule that it did not.
+    pub rejection: Option<String>,
 }
 
 /// Counters.
@@ -244,8 +246,8 @@ impl Looker<'_> {
         });
         let places: Vec<usize> = schedule.iter().map(|&event| event as usize).collect();
         if let Err(wrong) = checker.check(&places) {
-            debug_assert!(false, "the checker rejects a witness: {wrong}");
             self.found.outcome.rejected += 1;
+            self.found.rejection.get_or_insert(wrong);
             return false;
         }
         let Some(race) = self.race(pair) else {

@@ -237,7 +237,6 @@ impl<'s> Search<'s> {
             }
             // Every replay that fails teaches something; if not, it would fail for ever.
             if known == (self.excluded.len(), self.sources.len(), self.undisturbed.len()) {
-                debug_assert!(false, "the constraints allow a schedule that does not replay");
                 return Answer::Unknown;
             }
         }

@@ -41,7 +41,7 @@ pub fn predicted_with(trace: &Trace, options: &Options) -> Pairs {
     let mut pairs = Pairs::new();
     while let Some(window) = windows.next(true, &trace.tables) {
         let found = look(&window, options, &|_| true);
-        assert_eq!(found.outcome.rejected, 0, "the checker rejects a witness");
+        assert_eq!(found.rejection, None, "the checker rejects a witness");
         assert!(found.outcome.undecided.is_none(), "{:?}", found.outcome);
         for (_, prediction) in found.races {
             let [a, b] = prediction.events;
