@@ -29,6 +29,10 @@ pub const OPTIONS: &[(&str, &str)] = &[
     ),
     ("external_rules", "file of rules for single functions"),
     ("stats", "1: print counters at the end"),
+    (
+        "record",
+        "record the run to this empty file instead (`deadheat record` does)",
+    ),
     ("reporter", "the command that prints reports"),
     (
         "report_fd",

@@ -22,6 +22,8 @@ pub struct Options {
     pub profile: Option<String>,
     /// Whether notes for gcov are ours to write.
     pub notes: bool,
+    /// For a program that is to be recorded, not checked.
+    pub record: bool,
 }
 
 /// Why a module could not be instrumented.
@@ -92,7 +94,7 @@ fn instrument<'c>(
     pass::prepare(context, module, options.opt_level);
     machine.run(module, pipeline(options.opt_level))?;
     context.check()?;
-    let templates = pass::run(context, module, &machine);
+    let templates = pass::run(context, module, &machine, options.record);
     module.link(context.parse_text(&templates)?)?;
     // The inline tests are functions until now; LLVM's inliner puts them where they are called.
     machine.run(module, "always-inline")?;

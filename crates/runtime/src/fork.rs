@@ -6,8 +6,8 @@
 
 use crate::thread::{self, Thread};
 use crate::{
-    alloc, channel, code, exit, limits, locks, memory, outside, owners, places, races, registry, shadow,
-    side, sync,
+    alloc, channel, code, exit, limits, locks, memory, outside, owners, places, races, record, registry,
+    shadow, side, sync,
 };
 
 /// Before the real `fork`.
@@ -53,6 +53,7 @@ pub fn parent() {
 /// After it, in the child.
 pub fn child(t: &mut Thread) {
     parent();
+    record::child(t);
     // Whoever held a cell in the parent does not exist here, and what the others did lies behind this thread.
     shadow::forget_all();
     outside::child(t);

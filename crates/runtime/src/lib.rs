@@ -39,6 +39,7 @@ pub mod plain;
 pub mod quick;
 pub mod races;
 pub mod readers;
+pub mod record;
 pub mod registry;
 pub mod reporter;
 pub mod rules;

@@ -25,6 +25,8 @@ pub struct Options {
     pub stats: bool,
     /// Exit status of a run with races.
     pub exit_code: Option<u8>,
+    /// Record the run to this file, which is there and empty, instead of checking it.
+    pub record: Option<String>,
 }
 
 /// What is wrong with an option.
@@ -73,6 +75,7 @@ impl Options {
             "halt_on_race" => self.halt_on_race = flag(value)?,
             "external" => self.external = Action::parse(value).filter(|action| *action != Action::Objects)?,
             "stats" => self.stats = flag(value)?,
+            "record" => self.record = Some(value.to_owned()),
             "exit_code" => self.exit_code = Some(value.parse().ok()?),
             _ => {}
         }

@@ -30,6 +30,7 @@ mod reach;
 
 use crate::cell::Found;
 use crate::channel;
+use crate::record;
 use crate::registry::SLOTS;
 use crate::rules::Action;
 use crate::spin::Spin;
@@ -199,6 +200,8 @@ struct Call {
     from: From,
     /// `None` if it began in a serial phase: whoever came later knew of all that.
     reached: Option<Reached>,
+    /// Whether its begin was recorded.
+    recorded: bool,
 }
 
 /// What a call begins with: its arguments, and the library's own state if it counts.
@@ -304,10 +307,34 @@ fn open(t: &mut Thread, callee: *const Callee, sp: usize, from: From) {
         sp,
         from,
         reached,
+        recorded: false,
     });
+    if t.log.on {
+        record_begin(t);
+    }
     say_where(t);
     if !t.serial {
         give(t, t.calls.open.len() - 1);
+    }
+}
+
+/// Records that the innermost call begins.
+fn record_begin(t: &mut Thread) {
+    let Some(call) = t.calls.open.last() else { return };
+    let (function, name) = match call.callee.is_null() {
+        true => (0, None),
+        // SAFETY: a variable of the program, and a string.
+        false => unsafe {
+            let Callee { function, name, .. } = &*call.callee;
+            let name = (!name.is_null()).then(|| std::ffi::CStr::from_ptr(*name));
+            (*function as usize, name)
+        },
+    };
+    let keys = call.reached.as_ref().and_then(|reached| reached.keys.clone());
+    let objects: Option<Vec<_>> = keys.map(|keys| keys.iter().map(|key| reach::object(t, *key)).collect());
+    let recorded = record::call_begin(t, function, name, objects.as_deref());
+    if let Some(call) = t.calls.open.last_mut() {
+        call.recorded = recorded;
     }
 }
 
@@ -433,6 +460,9 @@ fn end_from(t: &mut Thread, first: usize) {
             t.calls.ending = false;
         }
         let Some(call) = t.calls.open.pop() else { return };
+        if call.recorded {
+            record::call_end(t);
+        }
         say_where(t);
         if !t.calls.any()
             && let Some(own) = PUBLISHED.get(t.hb.slot().0 as usize)

@@ -12,6 +12,7 @@ use crate::locks::{Held, LockSet};
 use crate::outside::Calls;
 use crate::owners::Owner;
 use crate::places::{At, Place};
+use crate::record::{self, Log};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
 use crate::stacks::{self, Entry};
 use crate::tls::{self, Tls};
@@ -71,6 +72,8 @@ pub struct Thread {
     pub calls: Calls,
     /// Its stack: first and last+1 address.
     pub stack: (usize, usize),
+    /// What is recorded of it.
+    pub log: Log,
     /// The stack that its handlers of signals run on, if it is not the one that the program gave.
     pub alternate: Option<Alternate>,
     tls: *mut Tls,
@@ -257,6 +260,7 @@ impl Thread {
             sides: Vec::new(),
             calls: Calls::default(),
             stack: (0, 0),
+            log: Log::none(),
             alternate: None,
             tls: std::ptr::null_mut(),
         };
@@ -582,6 +586,8 @@ fn adopt(tls: *mut Tls) -> Option<usize> {
 fn own(mut thread: Box<Thread>, tls: *mut Tls) -> usize {
     thread.tls = tls;
     thread.appear();
+    // What is recorded is not checked.
+    thread.blind |= record::is_wanted();
     let thread = Box::into_raw(thread).expose_provenance();
     // SAFETY: the thread's own variable.
     unsafe { (*tls).thread = thread as u64 };
@@ -644,7 +650,9 @@ pub fn fork(parent: &mut Thread, pc: usize) -> Child {
     hb::fork(&mut parent.hb, &mut child);
     parent.refresh();
     parent.leave_serial();
-    Child(Box::new(Thread::new(id, child, seen)))
+    let mut child = Thread::new(id, child, seen);
+    child.log = record::fork(parent, id, pc);
+    Child(Box::new(child))
 }
 
 /// The thread was not created after all.
@@ -671,7 +679,9 @@ pub fn begin(mut child: Child) {
         child.0.stack = stack;
         let thread = own(child.0, tls);
         // SAFETY: the record that was just made this thread's own.
-        unsafe { (*std::ptr::with_exposed_provenance_mut::<Thread>(thread)).open_tests() };
+        let thread = unsafe { &mut *std::ptr::with_exposed_provenance_mut::<Thread>(thread) };
+        thread.open_tests();
+        record::begin(thread, stack);
     });
 }
 
@@ -692,6 +702,7 @@ pub fn end() {
         Box::from_raw(std::ptr::with_exposed_provenance_mut::<Thread>(record))
     };
     outside::end_thread(&mut thread);
+    record::end(&mut thread);
     side::give_all(&mut thread);
     intercept::end_alternate(&mut thread);
     thread.owner.gone();
@@ -727,12 +738,14 @@ pub fn join(thread: &mut Thread, child: ThreadRef) {
             // SAFETY: its record is still there, and whoever could touch it is not.
             let ended = unsafe { &*std::ptr::with_exposed_provenance::<Thread>(record) };
             hb::join(&mut thread.hb, &ended.hb);
+            record::ended(&ended.log);
             ended.owner.gone();
             true
         }
         State::Alive(_) | State::Gone => false,
     };
     if joined {
+        record::join(thread, child.0, 0);
         thread.refresh();
         registry.outstanding -= 1;
         if registry.outstanding == 0 {

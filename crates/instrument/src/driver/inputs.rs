@@ -70,6 +70,7 @@ impl<'a> Workshop<'a> {
                 pic: line.pic,
                 profile: None,
                 notes: true,
+                record: config.record,
             },
             directory,
             pool: rayon::ThreadPoolBuilder::new()
@@ -143,7 +144,10 @@ impl<'a> Workshop<'a> {
         let options = match origins.min() {
             None => return Ok(Input::Other),
             Some(Origin::File) => self.options.clone(),
-            Some(_) => Options::default(),
+            Some(_) => Options {
+                record: self.config.record,
+                ..Options::default()
+            },
         };
         let key = if archive::is_thin(&data) {
             let mut parts = vec![&data[..]];
@@ -269,18 +273,20 @@ impl<'a> Workshop<'a> {
                 pic: true,
                 profile: bitcode.profile(),
                 notes: false,
+                record: self.config.record,
             },
         }
     }
 
     fn key(&self, what: &str, options: &Options, contents: &[&[u8]]) -> Key {
         let options = format!(
-            "{what} abi {} level {} cpu {} pic {} notes {} profile {:?}",
+            "{what} abi {} level {} cpu {} pic {} notes {} record {} profile {:?}",
             deadheat_abi::VERSION,
             options.opt_level,
             options.cpu,
             options.pic,
             options.notes,
+            options.record,
             options.profile
         );
         let mut parts = vec![&self.config.identity[..], options.as_bytes()];

@@ -10,6 +10,7 @@ mod context;
 pub mod coverage;
 mod ir;
 mod outside;
+mod perform;
 mod places;
 mod private;
 mod redirect;
@@ -44,13 +45,13 @@ pub fn prepare(context: &Context, module: &Module<'_>, opt_level: u8) {
     }
 }
 
-/// After the optimiser. Gives the text of a module that defines the inline tests that are called now.
-pub fn run(context: &Context, module: &Module<'_>, machine: &Machine) -> String {
+/// After the optimiser; `record` for a program that is to be recorded, not checked. Gives the text of a module that defines the inline tests that are called now.
+pub fn run(context: &Context, module: &Module<'_>, machine: &Machine, record: bool) -> String {
     let ir = Ir::new(context, module);
     let resolvers = ir.resolvers();
     outside::say_what_is_inside(ir);
     let mut used = BTreeSet::new();
-    let mut inserter = checks::Inserter::new(ir, machine.layout(), &mut used);
+    let mut inserter = checks::Inserter::new(ir, machine.layout(), &mut used, record);
     for function in ir.functions() {
         if !is_left_alone(function) && !resolvers.contains(&function) {
             inserter.instrument(function);
