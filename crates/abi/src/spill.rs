@@ -5,8 +5,10 @@
 //! on the same object). So all records in the order of time, then thread, are a run that agrees with each value read.
 //!
 //! **File.** A header in the first page, then blocks at multiples of [`UNIT`], each of one thread: [`BlockHeader`], then records.
-//! Bytes that were never written are zero, and a record's head is written last, so a block ends where a head is 0, whatever
-//! has become of the program.
+//! A thread writes to a block of its own that is mapped; when that is full, its contents are written to a new place in the file, and it
+//! is used again. If there are two of one number, the full one may not have been written to its end: the one that comes first in the file
+//! counts. Behind each record are four zero bytes, and its head is written last, so a block ends where a head is 0,
+//! whatever has become of the program.
 //!
 //! **Record.** A head of four bytes, then the parts whose lengths it tells, each little-endian without its leading zeros:
 //!
@@ -21,7 +23,7 @@
 //! A *slot* stands for a place in the program: [`Kind::Define`] says which, and replaces what the slot stood for before. The
 //! reader keeps the same table, so nothing else need be said of it.
 
-/// Blocks begin at multiples of it and are multiples of it long.
+/// Blocks begin at multiples of it, and are as long, but for the last one, which the file may not have all of.
 pub const UNIT: u64 = 64 << 10;
 /// First bytes of the file.
 pub const MAGIC: [u8; 8] = *b"dhspill1";
@@ -37,7 +39,7 @@ pub const STOPPED: usize = 9;
 pub const STOP_TIME: usize = 16;
 /// Blocks of this thread have no records but text: the lines on modules as in [`crate::wire`].
 pub const MODULES: u32 = u32::MAX;
-/// No record is longer (text aside), and so many bytes are written to, with zeros behind its end.
+/// No record is longer (text aside), the zeros behind it among it.
 pub const MOST: usize = 40;
 /// Slots of a thread.
 pub const SLOTS: usize = 1 << SLOT_BITS;
@@ -137,8 +139,8 @@ pub struct Slot {
 pub struct BlockHeader {
     /// Whose it is.
     pub thread: u32,
-    /// Bytes, this header among them.
-    pub len: u32,
+    /// Which one of the thread's it is.
+    pub number: u32,
     /// The time before its first record.
     pub time: u64,
 }
@@ -149,7 +151,7 @@ impl BlockHeader {
         let mut bytes = [0; BLOCK_HEADER];
         bytes[..4].copy_from_slice(&BLOCK_MAGIC.to_le_bytes());
         bytes[4..8].copy_from_slice(&self.thread.to_le_bytes());
-        bytes[8..12].copy_from_slice(&self.len.to_le_bytes());
+        bytes[8..12].copy_from_slice(&self.number.to_le_bytes());
         bytes[16..24].copy_from_slice(&self.time.to_le_bytes());
         bytes
     }
@@ -159,11 +161,10 @@ impl BlockHeader {
         let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let header = BlockHeader {
             thread: word(4),
-            len: word(8),
+            number: word(8),
             time: u64::from(word(16)) | u64::from(word(20)) << 32,
         };
-        let whole = header.len > 0 && u64::from(header.len).is_multiple_of(UNIT);
-        (word(0) == BLOCK_MAGIC && whole).then_some(header)
+        (word(0) == BLOCK_MAGIC).then_some(header)
     }
 }
 
@@ -191,58 +192,80 @@ fn time_code(growth: u64) -> u32 {
     }
 }
 
-#[inline(always)]
-fn put(out: &mut [u8], at: usize, number: u64) {
-    out[at..at + 8].copy_from_slice(&number.to_le_bytes());
+/// Where records are written to.
+pub trait Out {
+    /// Writes eight bytes.
+    fn put(&mut self, at: usize, number: u64);
+    /// Writes four bytes, and not before what was written earlier.
+    fn head(&mut self, at: usize, number: u32);
+}
+
+impl Out for [u8] {
+    fn put(&mut self, at: usize, number: u64) {
+        self[at..at + 8].copy_from_slice(&number.to_le_bytes());
+    }
+
+    fn head(&mut self, at: usize, number: u32) {
+        core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
+        self[at..at + 4].copy_from_slice(&number.to_le_bytes());
+    }
 }
 
 /// Writes a record whose time is `growth` more than one above the last. There is room for [`MOST`] bytes behind `at`, twice where
 /// the place is new to its slot. Answers with where the next one begins.
 #[inline(always)]
-pub fn write(slots: &mut [Slot; SLOTS], out: &mut [u8], mut at: usize, growth: u64, record: Record) -> usize {
+pub fn write<O: Out + ?Sized>(
+    slots: &mut [Slot; SLOTS],
+    out: &mut O,
+    mut at: usize,
+    growth: u64,
+    record: Record,
+) -> usize {
     let index = slot_of(record.pc);
     let slot = &mut slots[index];
     if slot.pc != record.pc {
-        *slot = Slot {
-            pc: record.pc,
-            addr: 0,
-        };
-        let head = Kind::Define as u32 | 8 << 14 | (index as u32) << 18;
-        put(out, at + 4, record.pc);
-        finish(out, at, head);
-        at += 12;
+        at = define(slot, out, at, record.pc);
     }
     let distance = record.addr.wrapping_sub(slot.addr) as i64;
     slot.addr = record.addr;
     let distance = (distance << 1 ^ distance >> 63) as u64;
-    let (time, addr) = (time_code(growth), bytes(distance));
-    let value = record.value.map_or(NO_VALUE, bytes);
-    let mut to = at + 4;
-    if time != 0 {
-        put(out, to, growth);
+    let (mut to, mut time) = (at + 4, 0);
+    if growth != 0 {
+        time = time_code(growth);
+        out.put(to, growth);
         to += TIME[time as usize];
     }
-    put(out, to, distance);
+    let addr = bytes(distance);
+    out.put(to, distance);
     to += addr as usize;
-    if let Some(number) = record.value {
-        put(out, to, number);
-        to += value as usize;
-    }
+    let value = match record.value {
+        Some(number) => {
+            let len = bytes(number);
+            out.put(to, number);
+            to += len as usize;
+            len
+        }
+        None => NO_VALUE,
+    };
+    out.put(to, 0);
     let head = u32::from(record.kind)
         | u32::from(record.size) << 6
         | time << 8
         | addr << 10
         | value << 14
         | (index as u32) << 18;
-    finish(out, at, head);
+    out.head(at, head);
     to
 }
 
-/// Makes a record one: from here on it counts.
-#[inline(always)]
-fn finish(out: &mut [u8], at: usize, head: u32) {
-    core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
-    out[at..at + 4].copy_from_slice(&head.to_le_bytes());
+#[cold]
+#[inline(never)]
+fn define<O: Out + ?Sized>(slot: &mut Slot, out: &mut O, at: usize, pc: u64) -> usize {
+    *slot = Slot { pc, addr: 0 };
+    out.put(at + 4, pc);
+    out.put(at + 12, 0);
+    out.head(at, Kind::Define as u32 | 8 << 14 | (slot_of(pc) as u32) << 18);
+    at + 12
 }
 
 /// Reads records of one thread, block by block.
@@ -352,7 +375,7 @@ mod tests {
         let mut slots = [Slot::default(); SLOTS];
         let mut at = 0;
         for (growth, record) in &all {
-            at = write(&mut slots, &mut out, at, *growth, *record);
+            at = write(&mut slots, &mut out[..], at, *growth, *record);
         }
         let (mut reader, mut from) = (Reader::default(), 0);
         for (growth, record) in &all {
@@ -370,7 +393,7 @@ mod tests {
         let mut slots = [Slot::default(); SLOTS];
         let mut at = 0;
         for (growth, record) in all {
-            at = write(&mut slots, &mut out, at, *growth, *record);
+            at = write(&mut slots, &mut out[..], at, *growth, *record);
         }
         for end in 0..at {
             let (mut reader, mut from, mut count) = (Reader::default(), 0, 0);
@@ -395,7 +418,7 @@ mod tests {
                 addr: 0x7fff_0000_0000 + 4 * i,
                 value: Some(i % 256),
             };
-            at = write(&mut slots, &mut out, at, 0, record);
+            at = write(&mut slots, &mut out[..], at, 0, record);
         }
         assert!(at < 6100, "{at}");
     }
@@ -404,7 +427,7 @@ mod tests {
     fn block_headers_are_known() {
         let header = BlockHeader {
             thread: 3,
-            len: 2 * UNIT as u32,
+            number: 2,
             time: u64::MAX / 3,
         };
         assert_eq!(BlockHeader::from_bytes(&header.to_bytes()), Some(header));

@@ -29,10 +29,12 @@ pub fn before() {
     code::hold();
     alloc::hold();
     limits::hold();
+    record::hold();
 }
 
 /// After it, in the parent (also if it failed).
 pub fn parent() {
+    record::let_go();
     limits::let_go();
     alloc::let_go();
     code::let_go();

@@ -19,13 +19,13 @@ use crate::spin::Wait;
 use crate::thread::Thread;
 use crate::tls::{self, Tls};
 use deadheat_abi::atomics::{self, What};
-use deadheat_abi::spill::{Kind, MOST, Record, SLOTS, Slot, WIDE_ATOMIC, write};
+use deadheat_abi::spill::{BLOCK_HEADER, Kind, MOST, Out, Record, SLOTS, Slot, UNIT, WIDE_ATOMIC, write};
 use rustc_hash::FxHashSet;
 use spill::Block;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, compiler_fence};
 
-pub use spill::open;
+pub use spill::{hold, let_go, open};
 
 /// Kinds of ranges.
 pub const READ: Kind = Kind::RangeRead;
@@ -48,13 +48,32 @@ pub struct Log {
     /// Whether there is one.
     pub on: bool,
     time: u64,
+    /// The address of the next record, and that from which on there is no room in the block.
     at: usize,
-    /// From here on there is no room in the block.
     full: usize,
     block: Block,
+    /// There are some if it is or was on.
     slots: Option<Box<[Slot; SLOTS]>>,
     /// Functions whose names it has told.
     named: FxHashSet<usize>,
+}
+
+/// Writes to the block that is mapped.
+struct Mapped;
+
+impl Out for Mapped {
+    #[inline(always)]
+    fn put(&mut self, at: usize, number: u64) {
+        // SAFETY: `Log::put` is called with room in the block.
+        unsafe { std::ptr::with_exposed_provenance_mut::<u64>(at).write_unaligned(number) };
+    }
+
+    #[inline(always)]
+    fn head(&mut self, at: usize, number: u32) {
+        compiler_fence(Ordering::SeqCst);
+        // SAFETY: as above.
+        unsafe { std::ptr::with_exposed_provenance_mut::<u32>(at).write_unaligned(number) };
+    }
 }
 
 impl Log {
@@ -71,7 +90,17 @@ impl Log {
         }
     }
 
-    /// Sees to it that there is room for a record, and `more` bytes. If not, it is off.
+    fn from(time: u64) -> Log {
+        let slots = vec![Slot::default(); SLOTS].into_boxed_slice().try_into().ok();
+        Log {
+            on: slots.is_some(),
+            time,
+            slots,
+            ..Log::none()
+        }
+    }
+
+    /// Sees to it that there is room for a record. If there is none, it is off.
     #[inline(always)]
     fn room(&mut self, thread: u32) -> bool {
         self.at < self.full || self.next_block(thread)
@@ -80,22 +109,29 @@ impl Log {
     #[cold]
     #[inline(never)]
     fn next_block(&mut self, thread: u32) -> bool {
-        let more = ON.load(Ordering::Relaxed) && self.block.next(thread, self.time);
-        if !more {
-            self.end(thread);
+        let used = self.used();
+        if !ON.load(Ordering::Relaxed) || !self.block.next(thread, used, self.time) {
+            self.end();
             return false;
         }
-        self.at = deadheat_abi::spill::BLOCK_HEADER;
-        self.full = self.block.len() - ROOM;
+        let start = self.block.start();
+        self.at = start + BLOCK_HEADER;
+        self.full = start + UNIT as usize - ROOM;
         true
     }
 
+    /// Bytes of the block that are in use.
+    fn used(&self) -> usize {
+        self.at.saturating_sub(self.block.start())
+    }
+
     /// No more: the file is full, or somebody else found it so.
-    fn end(&mut self, _thread: u32) {
+    fn end(&mut self) {
         self.on = false;
         spill::stopped(self.time);
         ON.store(false, Ordering::Relaxed);
-        self.block.give_back();
+        // What is in it stays there.
+        self.block.forget();
     }
 
     /// Writes a record of time `time`. There is room.
@@ -103,9 +139,9 @@ impl Log {
     fn put(&mut self, time: u64, record: Record) {
         let growth = time.wrapping_sub(self.time).wrapping_sub(1);
         self.time = time;
-        if let Some(slots) = &mut self.slots {
-            self.at = write(slots, self.block.bytes(), self.at, growth, record);
-        }
+        // SAFETY: it is on.
+        let slots = unsafe { self.slots.as_mut().unwrap_unchecked() };
+        self.at = write(slots, &mut Mapped, self.at, growth, record);
     }
 }
 
@@ -172,17 +208,6 @@ pub fn fork(parent: &mut Thread, child: u32, pc: usize) -> Log {
     log
 }
 
-impl Log {
-    fn from(time: u64) -> Log {
-        Log {
-            on: true,
-            time,
-            slots: vec![Slot::default(); SLOTS].into_boxed_slice().try_into().ok(),
-            ..Log::none()
-        }
-    }
-}
-
 /// A thread begins, on this stack.
 pub fn begin(t: &mut Thread, stack: (usize, usize)) {
     if t.log.on {
@@ -196,7 +221,8 @@ pub fn end(t: &mut Thread) {
     if t.log.on {
         tell_in_turn(t, record(Kind::End, 0, 0, None));
         t.log.on = false;
-        t.log.block.give_back();
+        let used = t.log.used();
+        t.log.block.leave(used);
     }
 }
 
@@ -216,7 +242,7 @@ pub fn join(t: &mut Thread, child: u32, pc: usize) {
 pub fn child(t: &mut Thread) {
     ON.store(false, Ordering::Relaxed);
     t.log.on = false;
-    t.log.block.give_back();
+    t.log.block.forget();
     spill::close();
 }
 
@@ -333,15 +359,19 @@ pub fn call_begin(
     {
         let name = name.to_bytes();
         let name = &name[..name.len().min(deadheat_abi::spill::TEXT)];
-        if t.log.at + ROOM + name.len() >= t.log.full {
+        if t.log.at + name.len() + ROOM >= t.log.full {
             t.log.full = 0;
         }
-        tell_after(t, 0, record(Kind::Text, 0, function, Some(name.len() as u64)));
-        if t.log.on {
-            let at = t.log.at;
-            t.log.block.bytes()[at..at + name.len()].copy_from_slice(name);
-            t.log.at += name.len();
+        if !t.log.room(t.id) {
+            return false;
         }
+        // So that it ends there, whenever.
+        let at = t.log.used();
+        t.log.block.bytes()[at..at + name.len() + ROOM].fill(0);
+        tell_after(t, 0, record(Kind::Text, 0, function, Some(name.len() as u64)));
+        let at = t.log.used();
+        t.log.block.bytes()[at..at + name.len()].copy_from_slice(name);
+        t.log.at += name.len();
     }
     for (addr, len) in objects.unwrap_or_default() {
         tell_after(t, 0, record(Kind::Object, 0, *addr, Some(*len as u64)));
@@ -499,7 +529,7 @@ mod unaligned {
     number!(U16 u16, U32 u32, U64 u64);
 }
 
-/// The thread's record, if what it does now is recorded: then it is inside the runtime from here on.
+/// The thread's record, if what it does now is recorded: then it is inside the runtime, and in a section, from here on.
 #[inline(always)]
 fn enter() -> Option<(*mut Tls, &'static mut Thread)> {
     let tls = tls::get();
@@ -512,12 +542,13 @@ fn enter() -> Option<(*mut Tls, &'static mut Thread)> {
         if !t.log.on {
             return None;
         }
-        (&raw mut (*tls).inside).write_volatile(1);
+        (&raw mut (*tls).inside).write_volatile(1 | IN_SECTION);
         compiler_fence(Ordering::SeqCst);
         Some((tls, t))
     }
 }
 
+/// Outside again.
 #[inline(always)]
 fn leave(tls: *mut Tls) {
     compiler_fence(Ordering::SeqCst);
@@ -530,7 +561,11 @@ fn leave(tls: *mut Tls) {
     }
 }
 
-const _: () = assert!(IN_SECTION > 1, "a section is entered from inside");
+/// Whether an access is within a granule that is the thread's own, and there is room for its record.
+#[inline(always)]
+fn is_quick<const SIZE: usize>(t: &Thread, addr: usize) -> bool {
+    addr % 8 + SIZE <= 8 && t.log.at < t.log.full && t.owner.owns(shadow::cell(addr))
+}
 
 /// A plain load of the program.
 ///
@@ -541,19 +576,44 @@ pub unsafe extern "C" fn load<const SIZE: usize>(addr: usize, pc: usize) -> u64 
     // SAFETY: the program's own access, here and below.
     let early = unsafe { read::<SIZE>(addr) };
     let Some((tls, t)) = enter() else { return early };
-    let mut value = early;
-    if addr % 8 + SIZE <= 8 {
-        if t.log.room(t.id) {
-            let held = Held::take(t, addr);
-            let time = held.time(t.log.time, false);
-            // SAFETY: as above.
-            value = unsafe { read::<SIZE>(addr) };
-            t.log.put(time, access(Kind::Load, SIZE, addr, pc, value));
-            held.raise(t, false, time);
-        }
-    } else {
+    if !is_quick::<SIZE>(t, addr) {
+        // SAFETY: as above.
+        return unsafe { load_slowly::<SIZE>(tls, t, addr, pc) };
+    }
+    let cell = shadow::cell(addr);
+    let time = t.log.time.max(cell.write.load(Ordering::Relaxed) >> 1) + 1;
+    // SAFETY: as above.
+    let value = unsafe { read::<SIZE>(addr) };
+    t.log.put(time, access(Kind::Load, SIZE, addr, pc, value));
+    if cell.read.load(Ordering::Relaxed) < time {
+        cell.read.store(time, Ordering::Relaxed);
+    }
+    leave(tls);
+    value
+}
+
+/// # Safety
+/// As for the load.
+#[cold]
+#[inline(never)]
+unsafe fn load_slowly<const SIZE: usize>(tls: *mut Tls, t: &mut Thread, addr: usize, pc: usize) -> u64 {
+    t.owner.leave();
+    let within = addr % 8 + SIZE <= 8;
+    if !within {
         range(t, Kind::RangeRead, addr, SIZE, pc);
     }
+    let value = if within && t.log.room(t.id) {
+        let held = Held::take(t, addr);
+        let time = held.time(t.log.time, false);
+        // SAFETY: the program's own access, here and below.
+        let value = unsafe { read::<SIZE>(addr) };
+        t.log.put(time, access(Kind::Load, SIZE, addr, pc, value));
+        held.raise(t, false, time);
+        value
+    } else {
+        // SAFETY: as above.
+        unsafe { read::<SIZE>(addr) }
+    };
     leave(tls);
     value
 }
@@ -563,22 +623,46 @@ pub unsafe extern "C" fn load<const SIZE: usize>(addr: usize, pc: usize) -> u64 
 /// # Safety
 /// As for the store.
 pub unsafe extern "C" fn store<const SIZE: usize>(addr: usize, value: u64, pc: usize) {
-    if let Some((tls, t)) = enter() {
-        if addr % 8 + SIZE > 8 {
-            range(t, Kind::RangeWrite, addr, SIZE, pc);
-        } else if t.log.room(t.id) {
-            let held = Held::take(t, addr);
-            let time = held.time(t.log.time, true);
-            t.log.put(time, access(Kind::Store, SIZE, addr, pc, value));
-            // SAFETY: the program's own access, here and below.
-            unsafe { write_to::<SIZE>(addr, value) };
-            held.raise(t, true, time);
-            return leave(tls);
-        }
-        leave(tls);
+    let Some((tls, t)) = enter() else {
+        // SAFETY: the program's own access, here and below.
+        return unsafe { write_to::<SIZE>(addr, value) };
+    };
+    if !is_quick::<SIZE>(t, addr) {
+        // SAFETY: as above.
+        return unsafe { store_slowly::<SIZE>(tls, t, addr, value, pc) };
     }
+    let cell = shadow::cell(addr);
+    let last = (cell.write.load(Ordering::Relaxed) >> 1).max(cell.read.load(Ordering::Relaxed));
+    let time = t.log.time.max(last) + 1;
+    t.log.put(time, access(Kind::Store, SIZE, addr, pc, value));
     // SAFETY: as above.
     unsafe { write_to::<SIZE>(addr, value) };
+    cell.write.store(time << 1, Ordering::Relaxed);
+    leave(tls);
+}
+
+/// # Safety
+/// As for the store.
+#[cold]
+#[inline(never)]
+unsafe fn store_slowly<const SIZE: usize>(tls: *mut Tls, t: &mut Thread, addr: usize, value: u64, pc: usize) {
+    t.owner.leave();
+    let within = addr % 8 + SIZE <= 8;
+    if !within {
+        range(t, Kind::RangeWrite, addr, SIZE, pc);
+    }
+    if within && t.log.room(t.id) {
+        let held = Held::take(t, addr);
+        let time = held.time(t.log.time, true);
+        t.log.put(time, access(Kind::Store, SIZE, addr, pc, value));
+        // SAFETY: the program's own access, here and below.
+        unsafe { write_to::<SIZE>(addr, value) };
+        held.raise(t, true, time);
+    } else {
+        // SAFETY: as above.
+        unsafe { write_to::<SIZE>(addr, value) };
+    }
+    leave(tls);
 }
 
 #[inline(always)]

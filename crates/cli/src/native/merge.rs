@@ -88,8 +88,8 @@ struct Spill {
 
 #[derive(Clone, Copy)]
 struct Block {
+    number: u32,
     offset: u64,
-    len: usize,
     time: u64,
 }
 
@@ -115,39 +115,51 @@ impl Spill {
             let inverted = header[spill::STOP_TIME..spill::STOP_TIME + 8].try_into();
             spill.stop = !inverted.map_or(0, u64::from_le_bytes);
         }
-        let mut offset = UNIT;
-        while offset + UNIT <= len {
+        for offset in (UNIT..len).step_by(UNIT as usize) {
             let mut header = [0; BLOCK_HEADER];
             read(file, &mut header, offset)?;
-            let whole =
-                BlockHeader::from_bytes(&header).filter(|header| offset + u64::from(header.len) <= len);
             // A block that its thread did not come to begin is empty.
-            let Some(header) = whole else {
-                offset += UNIT;
+            let Some(header) = BlockHeader::from_bytes(&header) else {
                 continue;
             };
-            let block = Block {
-                offset,
-                len: header.len as usize,
-                time: header.time,
-            };
             if header.thread == MODULES {
-                let mut text = vec![0; block.len - BLOCK_HEADER];
+                let mut text = vec![0; UNIT as usize - BLOCK_HEADER];
                 read(file, &mut text, offset + BLOCK_HEADER as u64)?;
                 let end = text.iter().position(|byte| *byte == 0).unwrap_or(text.len());
                 spill.modules.push_str(&String::from_utf8_lossy(&text[..end]));
-            } else {
-                spill.threads.entry(header.thread).or_default().push_back(block);
+                continue;
             }
-            offset += u64::from(header.len);
+            let block = Block {
+                number: header.number,
+                offset,
+                time: header.time,
+            };
+            spill.threads.entry(header.thread).or_default().push_back(block);
+        }
+        for blocks in spill.threads.values_mut() {
+            let mut sorted = Vec::from(std::mem::take(blocks));
+            sorted.sort_by_key(|block| (block.number, block.offset));
+            // The second of one number was not written to its end.
+            sorted.dedup_by_key(|block| block.number);
+            *blocks = sorted.into();
         }
         Ok(spill)
     }
 }
 
-fn read(file: &File, to: &mut [u8], offset: u64) -> Result<()> {
-    file.read_exact_at(to, offset)
-        .context("cannot read what was recorded")
+/// Fills `to` with the bytes at `offset`, and with zeros behind the end of the file.
+fn read(file: &File, mut to: &mut [u8], mut offset: u64) -> Result<()> {
+    while !to.is_empty() {
+        let done = file
+            .read_at(to, offset)
+            .context("cannot read what was recorded")?;
+        if done == 0 {
+            to.fill(0);
+            break;
+        }
+        (to, offset) = (&mut to[done..], offset + done as u64);
+    }
+    Ok(())
 }
 
 /// The log of a thread.
@@ -187,7 +199,7 @@ impl Stream<'_> {
                     (self.bytes, self.reader) = (Vec::new(), None);
                     return Ok(false);
                 };
-                self.bytes.resize(block.len, 0);
+                self.bytes.resize(UNIT as usize, 0);
                 read(self.file, &mut self.bytes, block.offset)?;
                 (self.at, self.time) = (BLOCK_HEADER, block.time);
                 continue;

@@ -1,7 +1,7 @@
 //! Loads and stores that the runtime makes, in programs that are built to be recorded: access, order and value are one step.
 
 use super::builder::Builder;
-use super::ir::{Ir, Opcode, Type, Value};
+use super::ir::{Ir, Opcode, Type, Value, attribute_kind};
 use deadheat_abi::hooks;
 use llvm_sys::LLVMTypeKind;
 use llvm_sys::target::LLVMTargetDataRef;
@@ -52,11 +52,11 @@ pub fn replace<'m>(ir: Ir<'m>, builder: &Builder<'m>, at: Value<'m>, bytes: u64)
             _ => builder.widen(builder.reinterpret(value, number)),
         };
         let ty = ir.function_type(ir.void(), &[ir.pointer(), word]);
-        builder.call(ir.declare(name, ty), ty, &[pointer, value]);
+        builder.call(declare(ir, name, ty), ty, &[pointer, value]);
     } else {
         let Some(name) = name(hooks::LOAD) else { return };
         let ty = ir.function_type(word, &[ir.pointer()]);
-        let loaded = builder.call(ir.declare(name, ty), ty, &[at.operand(0)]);
+        let loaded = builder.call(declare(ir, name, ty), ty, &[at.operand(0)]);
         let value = match at.ty() {
             ty if ty.is_plain_pointer() => builder.pointer(loaded, ty),
             ty if ty.integer_bits().is_some() => builder.narrow(loaded, ty),
@@ -65,4 +65,13 @@ pub fn replace<'m>(ir: Ir<'m>, builder: &Builder<'m>, at: Value<'m>, bytes: u64)
         at.replace_by(value);
     }
     at.erase();
+}
+
+/// The runtime's function. Calls from different lines stay apart, for where it returns to is what is recorded.
+fn declare<'m>(ir: Ir<'m>, name: &str, ty: Type<'m>) -> Value<'m> {
+    let function = ir.declare(name, ty);
+    for attribute in ["nomerge", "nounwind", "nonlazybind"] {
+        ir.add(function, attribute_kind(attribute), 0);
+    }
+    function
 }

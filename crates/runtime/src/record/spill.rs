@@ -1,13 +1,15 @@
 //! The file that logs go to.
 //!
-//! A thread's block is mapped shared, so what is in it is in the file whatever becomes of the process, and the kernel writes
-//! it out when it sees fit. Its disk space is taken before it is mapped: a full disk is an error here, not a signal in the
-//! middle of an access.
+//! A thread's block is mapped shared, so what is in it is in the file whatever becomes of the process. Its disk space is taken before
+//! it is mapped: a full disk is an error here, not a signal in the middle of an access. A full block is copied to
+//! another place of the file, and used again: that takes a tenth of the time of mapping new ones, whose pages the kernel would
+//! have to find one by one. A thread that ends leaves its block to the next.
 
 use crate::modules::Modules;
+use crate::spin::Spin;
 use crate::{log, vm};
 use deadheat_abi::spill::{self, BLOCK_HEADER, BlockHeader, MAGIC, STOPPED, UNIT, WIDE};
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
 /// The file, or -1.
 static FILE: AtomicI32 = AtomicI32::new(-1);
@@ -20,8 +22,8 @@ static NEXT: AtomicU64 = AtomicU64::new(UNIT);
 static HEADER: AtomicUsize = AtomicUsize::new(0);
 static TOLD: AtomicBool = AtomicBool::new(false);
 
-/// The largest block.
-const MOST: usize = 1 << 20;
+/// Blocks that threads have left: where they are mapped.
+static LEFT: Spin<Vec<usize>> = Spin::new(Vec::new());
 
 /// Modules are told in blocks of this thread.
 const MODULES: u32 = spill::MODULES;
@@ -57,7 +59,7 @@ pub fn open(path: &str) -> Result<(), String> {
     FILE.store(fd, Ordering::Relaxed);
     DEVICE.store(status.st_dev, Ordering::Relaxed);
     NUMBER.store(status.st_ino, Ordering::Relaxed);
-    take(0, UNIT as usize).map_err(|why| failed(&why))?;
+    take(0).map_err(|why| failed(&why))?;
     let header = vm::map_file(0, vm::PAGE, fd, 0).map_err(|error| failed(&text(error)))?;
     // SAFETY: a page that was just mapped.
     unsafe { std::ptr::copy_nonoverlapping(MAGIC.as_ptr(), header, MAGIC.len()) };
@@ -97,8 +99,8 @@ fn text(error: i32) -> String {
     std::io::Error::from_raw_os_error(error).to_string()
 }
 
-/// Takes disk space.
-fn take(offset: u64, len: usize) -> Result<i32, String> {
+/// The file, if up to `end` there may be something in it.
+fn file(end: u64) -> Result<i32, String> {
     let fd = FILE.load(Ordering::Relaxed);
     let ours = status(fd).is_some_and(|status| {
         (status.st_dev, status.st_ino) == (DEVICE.load(Ordering::Relaxed), NUMBER.load(Ordering::Relaxed))
@@ -112,25 +114,53 @@ fn take(offset: u64, len: usize) -> Result<i32, String> {
     };
     // SAFETY: the kernel fills the structure in. Beyond the limit it would send a signal.
     unsafe { libc::syscall(libc::SYS_prlimit64, 0, libc::RLIMIT_FSIZE, 0, &raw mut limit) };
-    if offset + len as u64 > limit.rlim_cur {
+    if end > limit.rlim_cur {
         return Err(text(libc::EFBIG));
     }
+    Ok(fd)
+}
+
+/// Takes disk space for a block.
+fn take(offset: u64) -> Result<i32, String> {
+    let fd = file(offset + UNIT)?;
     // SAFETY: no memory is touched.
-    if unsafe { libc::syscall(libc::SYS_fallocate, fd, 0, offset, len) } == 0 {
+    if unsafe { libc::syscall(libc::SYS_fallocate, fd, 0, offset, UNIT) } == 0 {
         return Ok(fd);
     }
     match vm::errno() {
-        // A file system that cannot promise space: then only the length is seen to.
-        libc::EOPNOTSUPP => {
-            let last = offset + len as u64 - 1;
-            // SAFETY: writes a byte that is there.
-            match unsafe { libc::syscall(libc::SYS_pwrite64, fd, c"".as_ptr(), 1, last) } {
-                1 => Ok(fd),
-                _ => Err(error()),
-            }
-        }
+        // A file system that cannot promise space: it is written to instead.
+        libc::EOPNOTSUPP => put(&[0; UNIT as usize], offset).map(|()| fd),
         error => Err(text(error)),
     }
+}
+
+/// Writes to the file.
+fn put(mut bytes: &[u8], mut offset: u64) -> Result<(), String> {
+    let fd = file(offset + bytes.len() as u64)?;
+    while !bytes.is_empty() {
+        // SAFETY: reads bytes that are there.
+        let done = unsafe { libc::syscall(libc::SYS_pwrite64, fd, bytes.as_ptr(), bytes.len(), offset) };
+        match done {
+            1.. => {
+                bytes = &bytes[done as usize..];
+                offset += done as u64;
+            }
+            0 => return Err(text(libc::ENOSPC)),
+            _ if vm::errno() == libc::EINTR => {}
+            _ => return Err(error()),
+        }
+    }
+    Ok(())
+}
+
+/// Takes the lock, before a `fork`.
+pub fn hold() {
+    LEFT.hold();
+}
+
+/// Gives it back, after it.
+pub fn let_go() {
+    LEFT.let_go();
 }
 
 fn header(at: usize) -> Option<&'static AtomicU8> {
@@ -174,79 +204,110 @@ pub fn close() {
 
 /// Tells what is loaded where.
 pub fn tell_modules() {
-    let modules = Modules::now();
-    let mut block = Block::default();
-    for piece in modules.text().chunks(UNIT as usize - BLOCK_HEADER) {
-        block.blocks = 0;
-        if !block.next(MODULES, 0) {
-            return;
+    for (number, piece) in Modules::now().text().chunks(LEN - BLOCK_HEADER).enumerate() {
+        let header = BlockHeader {
+            thread: MODULES,
+            number: number as u32,
+            time: 0,
+        };
+        let block = [&header.to_bytes()[..], piece].concat();
+        if let Err(why) = put(&block, next()) {
+            return say(&why);
         }
-        block.bytes()[BLOCK_HEADER..BLOCK_HEADER + piece.len()].copy_from_slice(piece);
     }
-    block.give_back();
 }
+
+fn next() -> u64 {
+    NEXT.fetch_add(UNIT, Ordering::Relaxed)
+}
+
+const LEN: usize = UNIT as usize;
 
 /// The block that a thread writes to.
 #[derive(Default)]
 pub struct Block {
-    /// Where the thread's blocks are mapped, one in the place of another; 0 before the first.
+    /// Where it is mapped; 0 if there is none.
     start: usize,
-    len: usize,
-    blocks: u32,
+    number: u32,
 }
 
 impl Block {
-    /// How many bytes it has.
-    pub fn len(&self) -> usize {
-        self.len
+    /// Where it begins.
+    pub fn start(&self) -> usize {
+        self.start
     }
 
     /// Its bytes.
     #[inline(always)]
     pub fn bytes(&mut self) -> &mut [u8] {
-        if self.len == 0 {
-            return &mut [];
-        }
+        let len = if self.start == 0 { 0 } else { LEN };
+        let start = std::ptr::with_exposed_provenance_mut(self.start.max(1));
         // SAFETY: mapped, and only this thread's.
-        unsafe { std::slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut(self.start), self.len) }
+        unsafe { std::slice::from_raw_parts_mut(start, len) }
     }
 
-    /// Goes on to the next. False if there can be none, which is said.
-    pub fn next(&mut self, thread: u32, time: u64) -> bool {
-        let len = (UNIT as usize) << self.blocks.min(4);
-        let offset = NEXT.fetch_add(len as u64, Ordering::Relaxed);
-        let mapped = take(offset, len).and_then(|fd| self.map(fd, offset, len));
-        if let Err(why) = mapped {
+    /// Begins the next block, with a record of `time` behind it, when `used` bytes of the last are. False if there can be none, which
+    /// is said.
+    pub fn next(&mut self, thread: u32, used: usize, time: u64) -> bool {
+        let done = if self.start == 0 {
+            self.map()
+        } else {
+            put(&self.bytes()[..used], next())
+        };
+        if let Err(why) = done {
             say(&why);
             return false;
         }
-        self.blocks += 1;
-        vm::advise(self.start, len, libc::MADV_POPULATE_WRITE);
-        let header = BlockHeader {
-            thread,
-            len: len as u32,
-            time,
-        };
-        self.bytes()[..BLOCK_HEADER].copy_from_slice(&header.to_bytes());
+        self.begin(thread, time);
         true
     }
 
-    fn map(&mut self, fd: i32, offset: u64, len: usize) -> Result<(), String> {
-        if self.start == 0 {
-            let window = vm::reserve(0, MOST).map_err(text)?;
-            self.start = window.expose_provenance();
+    /// Whatever happens in between, what is found is the last block, or the next one without records.
+    fn begin(&mut self, thread: u32, time: u64) {
+        self.number += 1;
+        let header = BlockHeader {
+            thread,
+            number: self.number,
+            time,
+        };
+        let bytes = self.bytes();
+        bytes[BLOCK_HEADER..BLOCK_HEADER + 4].fill(0);
+        compiler_fence(Ordering::SeqCst);
+        bytes[..BLOCK_HEADER].copy_from_slice(&header.to_bytes());
+        compiler_fence(Ordering::SeqCst);
+    }
+
+    fn map(&mut self) -> Result<(), String> {
+        if let Some(start) = LEFT.lock().pop() {
+            self.start = start;
+            return Ok(());
         }
-        vm::map_file(self.start, len, fd, offset).map_err(text)?;
-        self.len = len;
+        let offset = next();
+        let fd = take(offset)?;
+        let start = vm::map_file(0, LEN, fd, offset).map_err(text)?;
+        vm::advise(start.addr(), LEN, libc::MADV_POPULATE_WRITE);
+        self.start = start.expose_provenance();
         Ok(())
     }
 
-    /// Unmaps it. What was written stays.
-    pub fn give_back(&mut self) {
-        if self.start != 0 {
-            // SAFETY: mapped by `map`; the thread writes no more.
-            unsafe { vm::unmap(std::ptr::with_exposed_provenance_mut(self.start), MOST) };
-            *self = Block::default();
+    /// Leaves it to others, when `used` bytes of it are. If they cannot be put anywhere else, it stays as it is.
+    pub fn leave(&mut self, used: usize) {
+        if self.start == 0 {
+            return;
         }
+        match put(&self.bytes()[..used], next()) {
+            Ok(()) => {
+                // No longer this thread's: the next one's header comes with a block that is not empty.
+                self.bytes()[..BLOCK_HEADER].fill(0);
+                LEFT.lock().push(self.start);
+            }
+            Err(why) => say(&why),
+        }
+        self.start = 0;
+    }
+
+    /// Lets go of it: it is somebody else's.
+    pub fn forget(&mut self) {
+        self.start = 0;
     }
 }
