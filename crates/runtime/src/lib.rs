@@ -50,6 +50,7 @@ pub mod stacks;
 #[cfg(test)]
 mod stress;
 pub mod sync;
+pub mod this;
 pub mod thread;
 pub mod tls;
 pub mod vm;

@@ -27,6 +27,7 @@
 mod lately;
 mod library;
 mod reach;
+mod recorded;
 
 use crate::cell::Found;
 use crate::channel;
@@ -309,32 +310,10 @@ fn open(t: &mut Thread, callee: *const Callee, sp: usize, from: From) {
         reached,
         recorded: false,
     });
-    if t.log.on {
-        record_begin(t);
-    }
+    recorded::begin(t);
     say_where(t);
     if !t.serial {
         give(t, t.calls.open.len() - 1);
-    }
-}
-
-/// Records that the innermost call begins.
-fn record_begin(t: &mut Thread) {
-    let Some(call) = t.calls.open.last() else { return };
-    let (function, name) = match call.callee.is_null() {
-        true => (0, None),
-        // SAFETY: a variable of the program, and a string.
-        false => unsafe {
-            let Callee { function, name, .. } = &*call.callee;
-            let name = (!name.is_null()).then(|| std::ffi::CStr::from_ptr(*name));
-            (*function as usize, name)
-        },
-    };
-    let keys = call.reached.as_ref().and_then(|reached| reached.keys.clone());
-    let objects: Option<Vec<_>> = keys.map(|keys| keys.iter().map(|key| reach::object(t, *key)).collect());
-    let recorded = record::call_begin(t, function, name, objects.as_deref());
-    if let Some(call) = t.calls.open.last_mut() {
-        call.recorded = recorded;
     }
 }
 

@@ -34,7 +34,7 @@ pub const WRITE: Kind = Kind::RangeWrite;
 /// An end.
 pub const FREE: Kind = Kind::Free;
 
-/// Whether anything is recorded now.
+/// Whether anything is recorded now, and not lost.
 static ON: AtomicBool = AtomicBool::new(false);
 
 /// Above the times of all that allocates, gives back, begins, ends, waits for threads and calls outside.
@@ -56,6 +56,8 @@ pub struct Log {
     slots: Option<Box<[Slot; SLOTS]>>,
     /// Functions whose names it has told.
     named: FxHashSet<usize>,
+    /// Whether its records go nowhere.
+    lost: bool,
 }
 
 /// Writes to the block that is mapped.
@@ -87,6 +89,7 @@ impl Log {
             block: Block::default(),
             slots: None,
             named: FxHashSet::default(),
+            lost: false,
         }
     }
 
@@ -110,14 +113,14 @@ impl Log {
     #[inline(never)]
     fn next_block(&mut self, thread: u32) -> bool {
         let used = self.used();
-        if !ON.load(Ordering::Relaxed) || !self.block.next(thread, used, self.time) {
-            self.end();
-            return false;
+        let more = self.lost || ON.load(Ordering::Relaxed) && self.block.next(thread, used, self.time);
+        if !more {
+            self.lose();
         }
         let start = self.block.start();
         self.at = start + BLOCK_HEADER;
         self.full = start + UNIT as usize - ROOM;
-        true
+        self.on
     }
 
     /// Bytes of the block that are in use.
@@ -125,13 +128,13 @@ impl Log {
         self.at.saturating_sub(self.block.start())
     }
 
-    /// No more: the file is full, or somebody else found it so.
-    fn end(&mut self) {
-        self.on = false;
-        spill::stopped(self.time);
+    /// The file is full, or somebody else found it so. Times go on, so that whoever depends on what is lost here has a later
+    /// one than this and is not believed either; records go nowhere.
+    fn lose(&mut self) {
         ON.store(false, Ordering::Relaxed);
-        // What is in it stays there.
-        self.block.forget();
+        spill::stopped(self.time);
+        self.lost = true;
+        self.on = self.block.lose();
     }
 
     /// Writes a record of time `time`. There is room.
@@ -171,12 +174,7 @@ fn tell_in_turn(t: &mut Thread, record: Record) {
     CLOCK.fetch_max(time, Ordering::AcqRel);
 }
 
-/// Whether the program's memory has times in its shadow.
-pub fn is_on() -> bool {
-    ON.load(Ordering::Relaxed)
-}
-
-/// Whether this run is to be recorded, though there may be only one thread yet.
+/// Whether this run is to be recorded, though there may be only one thread yet: then shadow cells have times.
 pub fn is_wanted() -> bool {
     spill::is_open()
 }
@@ -221,7 +219,7 @@ pub fn end(t: &mut Thread) {
     if t.log.on {
         tell_in_turn(t, record(Kind::End, 0, 0, None));
         t.log.on = false;
-        let used = t.log.used();
+        let used = if t.log.lost { 0 } else { t.log.used() };
         t.log.block.leave(used);
     }
 }

@@ -84,7 +84,7 @@ pub fn forget_all() {
 /// for memory that shares none with other: blocks, stacks, mappings.
 pub fn reset(addr: usize, len: usize) {
     // What is recorded must come behind what was recorded of the same addresses before.
-    if len == 0 || record::is_on() {
+    if len == 0 || record::is_wanted() {
         return;
     }
     let granule = GRANULE as usize;

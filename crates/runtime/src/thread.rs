@@ -16,7 +16,7 @@ use crate::record::{self, Log};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
 use crate::stacks::{self, Entry};
 use crate::tls::{self, Tls};
-use crate::{code, intercept, outside, shadow, side};
+use crate::{code, intercept, outside, shadow, side, this};
 use deadheat_abi::shadow::{EPOCH, SIDE, SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
 use deadheat_detect::hb::{self, HbThread};
@@ -25,6 +25,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
 
 pub use crate::registry::ThreadRef;
+pub use crate::this::{name as name_of_this_thread, tid};
 
 /// The record of a thread.
 pub struct Thread {
@@ -601,7 +602,7 @@ pub fn start_main(stack: (usize, usize)) {
         let mut registry = registry::lock();
         let id = registry.add(NOBODY, crate::stacks::Stack::default());
         registry.entries[id as usize].tid = tid();
-        registry.entries[id as usize].tls = thread_pointer();
+        registry.entries[id as usize].tls = this::pointer();
         registry.entries[id as usize].stack = stack;
         let (hb, seen) = registry.place(id, None);
         drop(registry);
@@ -666,13 +667,13 @@ pub fn fork_failed(child: Child) {
 /// The first thing that the new thread does.
 pub fn begin(mut child: Child) {
     shut(|| {
-        let stack = stack_of_this_thread();
+        let stack = this::stack();
         let tls = tls::get();
         let id = child.0.id;
         {
             let mut registry = registry::lock();
             let entry = &mut registry.entries[id as usize];
-            (entry.tid, entry.stack, entry.tls) = (tid(), stack, thread_pointer());
+            (entry.tid, entry.stack, entry.tls) = (tid(), stack, this::pointer());
             entry.state = State::Alive(std::ptr::from_ref(&*child.0).expose_provenance());
         }
         shadow::reset(stack.0, stack.1 - stack.0);
@@ -772,39 +773,4 @@ pub fn only(t: &mut Thread) {
     registry.entries[t.id as usize].tid = tid();
     drop(registry);
     t.enter_serial();
-}
-
-/// The kernel's number of the calling thread.
-pub fn tid() -> i32 {
-    // SAFETY: no arguments.
-    unsafe { libc::syscall(libc::SYS_gettid) as i32 }
-}
-
-/// The name of the calling thread.
-pub fn name_of_this_thread() -> [u8; 16] {
-    let mut name = [0; 16];
-    // SAFETY: the kernel writes at most 16 bytes.
-    unsafe { libc::syscall(libc::SYS_prctl, libc::PR_GET_NAME, name.as_mut_ptr(), 0, 0, 0) };
-    name
-}
-
-/// Where the calling thread's thread-local variables end.
-fn thread_pointer() -> usize {
-    // SAFETY: no arguments. With glibc on this machine it is the thread pointer.
-    unsafe { libc::pthread_self() as usize }
-}
-
-/// First and last+1 address of the calling thread's stack; empty if libc does not know it.
-fn stack_of_this_thread() -> (usize, usize) {
-    // SAFETY: `attr` is filled in by the first call where it succeeds, and destroyed.
-    unsafe {
-        let mut attr = std::mem::zeroed();
-        if libc::pthread_getattr_np(libc::pthread_self(), &mut attr) != 0 {
-            return (0, 0);
-        }
-        let (mut start, mut len) = (std::ptr::null_mut(), 0);
-        libc::pthread_attr_getstack(&attr, &mut start, &mut len);
-        libc::pthread_attr_destroy(&mut attr);
-        (start.addr(), start.addr() + len)
-    }
 }

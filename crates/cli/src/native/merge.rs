@@ -1,7 +1,11 @@
 //! From the logs of threads in a spill file (`abi::spill`) to a trace: a merge by time, in memory bounded by one block a thread.
 //!
 //! Nothing in the file is trusted: it may have been cut off anywhere.
+//!
+//! Besides, memory is replayed (`replay.rs`), as much as the recorded accesses touched: a read that no recorded write explains is told
+//! without its value.
 
+use super::replay::Memory;
 use anyhow::{Context, Result, bail};
 use deadheat_abi::spill::{
     self, BLOCK_HEADER, BlockHeader, Kind, MAGIC, MODULES, Reader, Record, UNIT, WIDE_ATOMIC,
@@ -240,6 +244,7 @@ struct Trace<'s> {
     /// What the call that a thread begins next reaches.
     objects: HashMap<u32, Vec<Object>>,
     wide: bool,
+    memory: Memory,
 }
 
 impl<'s> Trace<'s> {
@@ -259,14 +264,24 @@ impl<'s> Trace<'s> {
             odd: HashSet::new(),
             objects: HashMap::new(),
             wide,
+            memory: Memory::default(),
         }
     }
 
     /// Takes the next record, of `thread`.
     fn take(&mut self, thread: u32, record: Record) -> Result<()> {
-        let Record { addr, value, .. } = record;
+        let Record { addr, mut value, .. } = record;
         let size = 1u32 << record.size;
         let number = value.unwrap_or(0);
+        let reads =
+            record.kind == Kind::Load as u8 || matches!(atomic(record.kind), Some((AtomicOp::Load, _)));
+        if is_access(record.kind) {
+            match value {
+                Some(number) if !self.memory.set(addr, size, number) && reads => value = None,
+                None if !reads => self.memory.forget(addr, 16),
+                _ => {}
+            }
+        }
         let ops = match record.kind {
             kind if kind == Kind::Load as u8 => {
                 self.access(addr, size, |addr, size| Op::Read { addr, size, value })
@@ -404,6 +419,9 @@ impl<'s> Trace<'s> {
         op: impl Fn(Addr, u32) -> Op,
     ) -> Result<()> {
         self.name_variable(addr);
+        if !matches!(op(Addr(addr), 1), Op::Read { .. }) {
+            self.memory.forget(addr, len);
+        }
         let mut done = 0;
         while done < len {
             let size = (len - done).min(MAX_ACCESS);
@@ -530,9 +548,14 @@ fn order(number: u8) -> Option<Order> {
     ORDERS.get(usize::from(number)).copied()
 }
 
+/// Whether it is an access of a size of its own.
+fn is_access(kind: u8) -> bool {
+    kind == Kind::Load as u8 || kind == Kind::Store as u8 || kind >= Kind::AtomicLoad as u8
+}
+
 /// What an atomic does, from the kind of its record.
 fn atomic(kind: u8) -> Option<(AtomicOp, Order)> {
-    let number = (kind - Kind::AtomicLoad as u8) % WIDE_ATOMIC;
+    let number = kind.checked_sub(Kind::AtomicLoad as u8)? % WIDE_ATOMIC;
     let op = match number / 5 {
         0 => AtomicOp::Load,
         1 => AtomicOp::Store,

@@ -15,6 +15,7 @@ pub mod home;
 mod listen;
 mod merge;
 pub mod record;
+mod replay;
 pub mod reporter;
 mod run;
 mod rustflags;

@@ -8,6 +8,7 @@ mod hostile;
 mod mixed;
 mod native;
 mod readme;
+mod record;
 mod report;
 mod reporter;
 mod survive;

@@ -99,11 +99,6 @@ impl<'m> Type<'m> {
         })
     }
 
-    /// How many bits a value has.
-    pub fn bits(self, layout: LLVMTargetDataRef) -> u64 {
-        llvm!(llvm_sys::target::LLVMSizeOfTypeInBits(layout, self.0))
-    }
-
     /// Bytes that a store of it writes.
     pub fn store_size(self, layout: LLVMTargetDataRef) -> u64 {
         llvm!(LLVMStoreSizeOfType(layout, self.0))
@@ -348,17 +343,6 @@ impl<'m> Value<'m> {
 
 /// Calls.
 impl<'m> Value<'m> {
-    /// Puts another value in its place wherever it is used.
-    pub fn replace_by(self, other: Value<'m>) {
-        llvm!(LLVMReplaceAllUsesWith(self.0, other.0));
-    }
-
-    /// Takes an instruction away that nobody uses. It is not to be looked at again.
-    pub fn erase(self) {
-        assert!(self.opcode().is_some());
-        llvm!(LLVMInstructionEraseFromParent(self.0));
-    }
-
     /// Whether it is a call, an invoke or a branch out of assembly.
     pub fn is_call(self) -> bool {
         matches!(

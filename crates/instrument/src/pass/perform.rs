@@ -1,10 +1,11 @@
 //! Loads and stores that the runtime makes, in programs that are built to be recorded: access, order and value are one step.
 
 use super::builder::Builder;
-use super::ir::{Ir, Opcode, Type, Value, attribute_kind};
+use super::ir::{Ir, Opcode, Type, Value, attribute_kind, llvm};
 use deadheat_abi::hooks;
 use llvm_sys::LLVMTypeKind;
-use llvm_sys::target::LLVMTargetDataRef;
+use llvm_sys::core::{LLVMInstructionEraseFromParent, LLVMReplaceAllUsesWith};
+use llvm_sys::target::{LLVMSizeOfTypeInBits, LLVMTargetDataRef};
 
 /// Whether the runtime can make this access of so many bytes: its value fits into a number.
 pub fn can(at: Value<'_>, bytes: u64, layout: LLVMTargetDataRef) -> bool {
@@ -22,7 +23,7 @@ fn fits(ty: Type<'_>, bytes: u64, layout: LLVMTargetDataRef) -> bool {
         Some((_, element)) => element.integer_bits().is_some() || is_float(element),
         None => is_float(ty) || ty.is_plain_pointer(),
     };
-    plain && ty.bits(layout) == 8 * bytes
+    plain && llvm!(LLVMSizeOfTypeInBits(layout, ty.raw())) == 8 * bytes
 }
 
 fn is_float(ty: Type<'_>) -> bool {
@@ -62,9 +63,10 @@ pub fn replace<'m>(ir: Ir<'m>, builder: &Builder<'m>, at: Value<'m>, bytes: u64)
             ty if ty.integer_bits().is_some() => builder.narrow(loaded, ty),
             ty => builder.reinterpret(builder.narrow(loaded, number), ty),
         };
-        at.replace_by(value);
+        llvm!(LLVMReplaceAllUsesWith(at.raw(), value.raw()));
     }
-    at.erase();
+    // Nobody uses it now, and it is not looked at again.
+    llvm!(LLVMInstructionEraseFromParent(at.raw()));
 }
 
 /// The runtime's function. Calls from different lines stay apart, for where it returns to is what is recorded.

@@ -290,9 +290,22 @@ impl Block {
         Ok(())
     }
 
-    /// Leaves it to others, when `used` bytes of it are. If they cannot be put anywhere else, it stays as it is.
+    /// Goes on to memory that is in no file; what is in the block stays there. Whether there is such memory.
+    pub fn lose(&mut self) -> bool {
+        self.start = vm::map(LEN).expose_provenance();
+        self.start != 0
+    }
+
+    /// Leaves it to others, when `used` bytes of it are; none if it is in no file. If they cannot be put anywhere else, it stays as
+    /// it is.
     pub fn leave(&mut self, used: usize) {
         if self.start == 0 {
+            return;
+        }
+        if used == 0 {
+            // SAFETY: mapped by `lose`, and only this thread's.
+            unsafe { vm::unmap(std::ptr::with_exposed_provenance_mut(self.start), LEN) };
+            self.start = 0;
             return;
         }
         match put(&self.bytes()[..used], next()) {
