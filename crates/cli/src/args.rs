@@ -121,7 +121,7 @@ pub struct Target {
 #[derive(Debug, Args)]
 #[command(after_help = RECORD_EXAMPLES)]
 pub struct Record {
-    /// The trace to write: .dht, .std or .txt
+    /// The trace to write: .dht or .txt
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
 

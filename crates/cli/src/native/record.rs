@@ -26,12 +26,9 @@ pub fn run(args: &Record, color: Color) -> Result<ExitCode> {
     let term = Term::new(asked.color.unwrap_or_default());
     files::refuse_same(&args.output, &args.program.target)?;
     // First of all: nobody wants to hear after the run that the trace cannot be written.
-    if !matches!(
-        Format::of_path(&args.output),
-        Some(Format::Dht | Format::Std | Format::Text)
-    ) {
+    if !matches!(Format::of_path(&args.output), Some(Format::Dht | Format::Text)) {
         bail!(
-            "{} must end in .dht, .std or .txt: the extension says in which format the trace is written",
+            "{} must end in .dht or .txt, which says in which format the trace is written (others cannot say all that a program does)",
             args.output.display()
         );
     }

@@ -428,7 +428,7 @@ fn mistakes_are_named_with_the_next_step() {
     record(&["-o", &trace, &checked]).fails_with(&["built to be checked", "DEADHEAT_RECORD=1 deadheat cc"]);
     check(&[&recorded]).fails_with(&["built to be recorded", "give `deadheat check` the source"]);
     record(&["-o", &trace, "/bin/true"]).fails_with(&["was not built with deadheat", "DEADHEAT_RECORD=1"]);
-    record(&["-o", &files.path("run.json"), &source]).fails_with(&["must end in .dht, .std or .txt"]);
+    record(&["-o", &files.path("run.json"), &source]).fails_with(&["must end in .dht or .txt"]);
     record(&["-o", &files.path("no/run.dht"), &source]).fails_with(&["cannot write", "no/run.dht"]);
     record(&["-o", &trace, &files.path("missing.c")]).fails_with(&["cannot read"]);
     record(&[&source]).fails_with(&["--output"]);
