@@ -28,6 +28,22 @@ pub const READ_RANGE: &str = "__deadheat_read_range";
 /// `fn(addr, len, context)`: a write of any bytes; `preserve_most`.
 pub const WRITE_RANGE: &str = "__deadheat_write_range";
 
+/// `fn(addr) -> u64`: does a load of 1, 2, 4 or 8 bytes, in programs that are built to be recorded.
+pub const LOAD: [(u32, &str); 4] = [
+    (1, "__deadheat_load1"),
+    (2, "__deadheat_load2"),
+    (4, "__deadheat_load4"),
+    (8, "__deadheat_load8"),
+];
+
+/// `fn(addr, value: u64)`: does a store, likewise.
+pub const STORE: [(u32, &str); 4] = [
+    (1, "__deadheat_store1"),
+    (2, "__deadheat_store2"),
+    (4, "__deadheat_store4"),
+    (8, "__deadheat_store8"),
+];
+
 /// `fn(addr)`: an atomic operation on `addr` follows, and nothing else before [`ATOMIC_END`]. Operations on one address
 /// exclude each other between the two, so that clocks change in the order in which the values do.
 pub const ATOMIC_BEGIN: &str = "__deadheat_atomic_begin";

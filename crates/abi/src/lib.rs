@@ -11,6 +11,7 @@ pub mod callee;
 pub mod hooks;
 pub mod options;
 pub mod shadow;
+pub mod spill;
 pub mod tls;
 pub mod wire;
 

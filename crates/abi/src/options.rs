@@ -37,6 +37,10 @@ pub const OPTIONS: &[(&str, &str)] = &[
         "detect",
         "0: look for nothing, to see what being instrumented costs",
     ),
+    (
+        "record",
+        "record the run to this empty file instead (`deadheat record` does)",
+    ),
     ("reporter", "the command that prints reports"),
     (
         "report_fd",

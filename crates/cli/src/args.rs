@@ -40,6 +40,7 @@ const EXAMPLES: &str = "\
 Examples:
   deadheat check demo.rs                    build a program, run it, report its data races
   cargo deadheat test                       the same for the tests of a Rust package
+  deadheat record -o run.dht demo.rs        run a program and write down what its threads did
   deadheat analyze run.dht                  report the data races of a recorded run
   deadheat analyze --detector djit run.std  the same with another algorithm, on a RAPID trace
   deadheat predict run.dht                  report the races that other schedules of it would have had
@@ -53,6 +54,7 @@ Exit status: 66 if a race was reported, 0 if not, 2 for a wrong command line or 
 #[derive(Debug, Subcommand)]
 pub enum Command {
     Check(Box<Check>),
+    Record(Box<Record>),
     Analyze(Analyze),
     Predict(Predict),
     /// Look into traces, check, convert and make them
@@ -87,6 +89,16 @@ pub struct Compiler {
 #[derive(Debug, Args)]
 #[command(after_help = CHECK_EXAMPLES)]
 pub struct Check {
+    #[command(flatten)]
+    pub program: Target,
+
+    #[command(flatten)]
+    pub report: ReportArgs,
+}
+
+/// The program to run.
+#[derive(Debug, Args)]
+pub struct Target {
     /// A source (.c, .cc, .cpp, .cxx, .C, .rs), or a program that was built with deadheat
     #[arg(value_name = "SOURCE|PROGRAM")]
     pub target: PathBuf,
@@ -106,10 +118,41 @@ pub struct Check {
     /// Keep the program that is built from a source as FILE, to be checked again
     #[arg(long, value_name = "FILE")]
     pub keep: Option<PathBuf>,
+}
+
+/// Build a program, run it, and write down what its threads did
+///
+/// The trace has every access to shared memory with its value, in an order that agrees with what was read, and every
+/// synchronisation, allocation and call into code that is not instrumented. It begins where the program creates its first thread.
+#[derive(Debug, Args)]
+#[command(after_help = RECORD_EXAMPLES)]
+pub struct Record {
+    /// The trace to write: .dht or .txt
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
 
     #[command(flatten)]
-    pub report: ReportArgs,
+    pub program: Target,
+
+    /// What a call into code that is not instrumented (a library) may do to the order of threads [default: order]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub external: Option<External>,
+
+    /// Rules for single functions of such code: `order|objects|ignore FUNCTION [in LIBRARY]`
+    #[arg(long, value_name = "FILE")]
+    pub external_rules: Option<PathBuf>,
 }
+
+const RECORD_EXAMPLES: &str = "\
+Examples:
+  deadheat record -o run.dht demo.rs
+  deadheat record -o run.dht --cflags '-O2 -lm' demo.c -- 4 input.txt
+  DEADHEAT_RECORD=1 deadheat cc -O2 -o server server.c    a program is built to be recorded ...
+  deadheat record -o run.dht ./server -- --port 8080      ... and run
+  deadheat analyze run.dht                                the races of that run
+
+Exit status: the program's own (128 + N if signal N ended it); 2 for a wrong command line or a failed build. The last line
+on stderr is `deadheat: N events recorded in FILE` and what to do next. What was recorded before a crash is kept.";
 
 /// Run cargo so that what it builds is checked for data races
 ///
@@ -221,6 +264,7 @@ impl ReportArgs {
             external_rules: self.external_rules.clone(),
             stats: self.stats,
             log_dir: None,
+            record: None,
         }
     }
 }

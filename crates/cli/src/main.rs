@@ -20,7 +20,7 @@ mod traces;
 
 use args::{Cli, Command};
 use clap::Parser;
-use native::{cargo, cc, check, reporter, shim};
+use native::{cargo, cc, check, record, reporter, shim};
 use std::process::ExitCode;
 use term::{Color, Term, say};
 
@@ -46,6 +46,7 @@ fn main() -> ExitCode {
     let term = Term::new(cli.color);
     let result = match &cli.command {
         Command::Check(args) => check::run(args, cli.color),
+        Command::Record(args) => record::run(args, cli.color),
         Command::Cargo(args) => cargo::run(args, cli.color),
         Command::Bench(args) => bench::run(args, term),
         Command::Report(args) => saved::run(args, term),

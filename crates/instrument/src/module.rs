@@ -24,6 +24,8 @@ pub struct Options {
     pub notes: bool,
     /// Whether the program is to count its accesses, for measurements.
     pub count: bool,
+    /// For a program that is to be recorded, not checked.
+    pub record: bool,
 }
 
 /// Why a module could not be instrumented.
@@ -94,7 +96,7 @@ fn instrument<'c>(
     pass::prepare(context, module, options.opt_level);
     machine.run(module, pipeline(options.opt_level))?;
     context.check()?;
-    let templates = pass::run(context, module, &machine, options.count);
+    let templates = pass::run(context, module, &machine, options);
     module.link(context.parse_text(&templates)?)?;
     // The inline tests are functions until now; LLVM's inliner puts them where they are called.
     machine.run(module, "always-inline")?;

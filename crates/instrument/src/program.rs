@@ -13,8 +13,10 @@ pub const RUNTIME: &str = "libdeadheat_rt";
 /// What a file is to us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A program or library that was linked with the runtime.
+    /// A program or library that was linked with the runtime, to be checked.
     Instrumented,
+    /// One to be recorded.
+    Recordable,
     /// One that was not.
     Plain,
     /// Not an ELF file for this machine.
@@ -35,10 +37,40 @@ fn kind_of(data: &[u8]) -> Kind {
         return Kind::Other;
     };
     if needed(header, data).is_some_and(|names| names.into_iter().any(is_runtime)) {
-        Kind::Instrumented
+        match has_note(header, data) {
+            true => Kind::Recordable,
+            false => Kind::Instrumented,
+        }
     } else {
         Kind::Plain
     }
+}
+
+/// The owner of the note in programs that are to be recorded.
+const OWNER: &str = "deadheat";
+const RECORDABLE: u32 = 1;
+
+/// Assembly of that note.
+pub fn note() -> [String; 4] {
+    [
+        ".section .note.deadheat, \\22a\\22, @note".to_owned(),
+        ".p2align 2".to_owned(),
+        format!(".long {}, 0, {RECORDABLE}", OWNER.len() + 4),
+        // The name ends with a zero, and its length is a multiple of four.
+        format!(".ascii \\22{OWNER}\\22, \\22\\\\0\\\\0\\\\0\\\\0\\22"),
+    ]
+}
+
+fn has_note(header: &elf::FileHeader64<Endianness>, data: &[u8]) -> bool {
+    let Ok(endian) = header.endian() else { return false };
+    let segments = header.program_headers(endian, data).unwrap_or_default();
+    segments.iter().any(|segment| {
+        let Ok(Some(mut notes)) = segment.notes(endian, data) else {
+            return false;
+        };
+        std::iter::from_fn(|| notes.next().ok().flatten())
+            .any(|note| note.name() == OWNER.as_bytes() && note.n_type(endian) == RECORDABLE)
+    })
 }
 
 fn is_runtime(name: &[u8]) -> bool {

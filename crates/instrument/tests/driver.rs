@@ -115,6 +115,7 @@ done
             cache_limit: CACHE_LIMIT,
             identity: b"test".to_vec(),
             count: false,
+            record: false,
         }
     }
 
@@ -454,6 +455,8 @@ fn options_and_versions_do_not_share_results() {
     assert_eq!(kept(), 3);
     let config = Config {
         identity: b"other".to_vec(),
+
+        record: false,
         ..bench.config()
     };
     assert_eq!(

@@ -5,7 +5,7 @@ use crate::owners::REGION_MASK;
 use crate::places::Place;
 use crate::races::Present;
 use crate::thread::Thread;
-use crate::{races, shadow, side, sync};
+use crate::{races, record, shadow, side, sync};
 use deadheat_abi::atomics::{Kind, What};
 use deadheat_event::AccessKind;
 
@@ -97,6 +97,8 @@ pub fn read(t: &mut Thread, addr: usize, len: usize, pc: usize) {
     if t.checks() && len > 0 {
         let place = t.place(t.context(), pc, false);
         range::<false>(t, addr, len, place, Does::Read);
+    } else {
+        record::range(t, record::READ, addr, len, pc);
     }
 }
 
@@ -105,6 +107,8 @@ pub fn write(t: &mut Thread, addr: usize, len: usize, pc: usize) {
     if t.checks() && len > 0 {
         let place = t.place(t.context(), pc, false);
         range::<true>(t, addr, len, place, Does::Write);
+    } else {
+        record::range(t, record::WRITE, addr, len, pc);
     }
 }
 
@@ -115,6 +119,8 @@ pub fn free(t: &mut Thread, addr: usize, len: usize, pc: usize) {
         shadow::touched(addr, len, |addr, len| {
             range::<true>(t, addr, len, place, Does::Free);
         });
+    } else {
+        record::range(t, record::FREE, addr, len, pc);
     }
 }
 
@@ -129,7 +135,7 @@ pub fn atomic(t: &mut Thread, addr: usize, what: What, pc: usize, op: impl FnOnc
 /// The access of an atomic operation.
 pub fn atomic_access(t: &mut Thread, addr: usize, what: What, context: u64, pc: usize) {
     if !t.checks() {
-        return;
+        return record::atomic(t, addr, what, pc);
     }
     let place = t.place(context, pc, false);
     let (kind, does) = match what.kind {

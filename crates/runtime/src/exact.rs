@@ -215,7 +215,8 @@ impl World {
                 for cell in granules.filter_map(|granule| self.cells.get(&granule)) {
                     side::reset(cell);
                 }
-                sync::forget_range(self.base + addr.0 as usize, size as usize);
+                let start = self.base + addr.0 as usize;
+                sync::forget_range(&mut self.simulated(id).thread, start, size as usize);
             }
             Op::Acquire { lock, mode } => {
                 let object = self.object(lock);

@@ -6,8 +6,8 @@
 
 use crate::thread::{self, Thread};
 use crate::{
-    alloc, channel, code, counts, exit, limits, locks, memory, outside, owners, places, races, registry,
-    shadow, side, sync,
+    alloc, channel, code, counts, exit, limits, locks, memory, outside, owners, places, races, record,
+    registry, shadow, side, sync,
 };
 
 /// Before the real `fork`.
@@ -30,10 +30,12 @@ pub fn before() {
     counts::hold();
     alloc::hold();
     limits::hold();
+    record::hold();
 }
 
 /// After it, in the parent (also if it failed).
 pub fn parent() {
+    record::let_go();
     limits::let_go();
     alloc::let_go();
     counts::let_go();
@@ -55,6 +57,7 @@ pub fn parent() {
 /// After it, in the child.
 pub fn child(t: &mut Thread) {
     parent();
+    record::child(t);
     // Whoever held a cell in the parent does not exist here, and what the others did lies behind this thread.
     shadow::forget_all();
     outside::child(t);

@@ -5,16 +5,22 @@
 
 use crate::checks::{self, Does};
 use crate::thread::{self, Inside, Thread};
-use crate::{cell, counts, intercept, outside, shadow, sync};
+use crate::{cell, counts, intercept, outside, record, shadow, sync};
 use deadheat_abi::atomics::{Ordering, What};
 use deadheat_abi::callee::Callee;
 use deadheat_abi::hooks as names;
+use deadheat_abi::spill::Kind;
 use std::arch::naked_asm;
 use std::ffi::c_void;
 
-/// Runs `f` with the thread's record if its accesses are to be checked.
+/// Runs `f` with the thread's record if its accesses are to be checked, `recorded` if they are to be recorded.
 #[inline(always)]
-fn checked<const WRITE: bool>(addr: usize, len: usize, f: impl FnOnce(&mut Thread)) {
+fn checked<const WRITE: bool>(
+    addr: usize,
+    len: usize,
+    f: impl FnOnce(&mut Thread),
+    recorded: impl FnOnce(&mut Thread),
+) {
     if let Some(inside) = Inside::enter() {
         inside.run(|t| {
             if counts::on() {
@@ -22,25 +28,42 @@ fn checked<const WRITE: bool>(addr: usize, len: usize, f: impl FnOnce(&mut Threa
             }
             if t.checks() {
                 f(t);
+            } else if t.log.on {
+                recorded(t);
             }
         });
     }
 }
 
+fn record_range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, pc: usize) {
+    let kind = if WRITE { Kind::RangeWrite } else { Kind::RangeRead };
+    record::range(t, kind, addr, len, pc);
+}
+
 extern "C" fn access<const WRITE: bool, const SIZE: usize>(addr: usize, context: u64, pc: usize) {
-    checked::<WRITE>(addr, SIZE, |t| {
-        if SIZE <= 8 {
-            let mask = (((1u16 << SIZE) - 1) as u8) << (addr % 8);
-            checks::granule::<WRITE>(t, addr, mask, context, pc);
-        } else {
-            range::<WRITE>(t, addr, SIZE, context, pc);
-        }
-    });
+    checked::<WRITE>(
+        addr,
+        SIZE,
+        |t| {
+            if SIZE <= 8 {
+                let mask = (((1u16 << SIZE) - 1) as u8) << (addr % 8);
+                checks::granule::<WRITE>(t, addr, mask, context, pc);
+            } else {
+                range::<WRITE>(t, addr, SIZE, context, pc);
+            }
+        },
+        |t| record_range::<WRITE>(t, addr, SIZE, pc),
+    );
 }
 
 extern "C" fn any<const WRITE: bool>(addr: usize, len: usize, context: u64, pc: usize) {
     if len > 0 {
-        checked::<WRITE>(addr, len, |t| range::<WRITE>(t, addr, len, context, pc));
+        checked::<WRITE>(
+            addr,
+            len,
+            |t| range::<WRITE>(t, addr, len, context, pc),
+            |t| record_range::<WRITE>(t, addr, len, pc),
+        );
     }
 }
 
@@ -128,6 +151,30 @@ preserving! {
     __deadheat_read_range = "rcx", any::<false>;
     #[unsafe(no_mangle)]
     __deadheat_write_range = "rcx", any::<true>;
+}
+
+/// Stubs that hand on where they were called from, behind the arguments.
+///
+/// SAFETY of calling one: as for the access that it makes.
+macro_rules! performing {
+    ($($name:ident = $pc:literal, $body:expr;)*) => { $(
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            naked_asm!(concat!("mov ", $pc, ", [rsp]"), "jmp {}", sym $body)
+        }
+    )* };
+}
+
+performing! {
+    __deadheat_load1 = "rsi", record::load::<1>;
+    __deadheat_load2 = "rsi", record::load::<2>;
+    __deadheat_load4 = "rsi", record::load::<4>;
+    __deadheat_load8 = "rsi", record::load::<8>;
+    __deadheat_store1 = "rdx", record::store::<1>;
+    __deadheat_store2 = "rdx", record::store::<2>;
+    __deadheat_store4 = "rdx", record::store::<4>;
+    __deadheat_store8 = "rdx", record::store::<8>;
 }
 
 const fn same(a: &str, b: &str) -> bool {

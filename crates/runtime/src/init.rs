@@ -2,8 +2,8 @@
 
 use crate::options::Options;
 use crate::{
-    alloc, channel, counts, intercept, layout, limits, log, memory, owners, places, shadow, side, stacks,
-    thread,
+    alloc, channel, counts, intercept, layout, limits, log, memory, owners, places, record, shadow, side,
+    stacks, thread,
 };
 use std::ffi::{CStr, CString, c_char};
 use std::sync::OnceLock;
@@ -88,6 +88,12 @@ extern "C" fn start(count: i32, arguments: *const *const c_char) {
         }
         channel::early();
         owners::init();
+        if let Some(path) = &channel::options().record
+            && let Err(why) = record::open(path)
+        {
+            log::tell(format_args!("{why}"));
+            log::exit_now(2);
+        }
         let stack = maps.lines().find(|line| line.ends_with("[stack]"));
         thread::start_main(stack.and_then(memory::span).unwrap_or_default());
         intercept::init();

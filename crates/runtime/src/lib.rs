@@ -40,6 +40,7 @@ pub mod plain;
 pub mod quick;
 pub mod races;
 pub mod readers;
+pub mod record;
 pub mod registry;
 pub mod reporter;
 pub mod rules;
@@ -50,6 +51,7 @@ pub mod stacks;
 #[cfg(test)]
 mod stress;
 pub mod sync;
+pub mod this;
 pub mod thread;
 pub mod tls;
 pub mod vm;

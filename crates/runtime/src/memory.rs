@@ -13,7 +13,7 @@ use crate::spin::Spin;
 use crate::stacks::Stack;
 use crate::thread::Thread;
 use crate::vm::Table;
-use crate::{outside, shadow, sync};
+use crate::{outside, record, shadow, sync};
 use deadheat_abi::shadow::ADDRESS_MASK;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -134,8 +134,9 @@ pub fn allocated(t: &mut Thread, addr: usize, size: usize, pc: usize) {
     // What happened in a serial phase lies behind everybody, and so does what is left of older ones.
     if !t.serial {
         shadow::reset(addr, size);
-        sync::forget_range(addr, size);
+        sync::forget_range(t, addr, size);
         outside::forget(t, addr);
+        record::alloc(t, addr, size, pc);
     }
 }
 
@@ -197,15 +198,15 @@ pub fn block_of(addr: usize) -> Option<(usize, Block)> {
 }
 
 /// Memory was mapped.
-pub fn mapped(addr: usize, len: usize) {
+pub fn mapped(t: &mut Thread, addr: usize, len: usize) {
     shadow::reset(addr, len);
-    sync::forget_range(addr, len);
+    sync::forget_range(t, addr, len);
+    record::alloc(t, addr, len, 0);
 }
 
 /// Memory is no longer mapped.
-pub fn unmapped(addr: usize, len: usize) {
-    shadow::reset(addr, len);
-    sync::forget_range(addr, len);
+pub fn unmapped(t: &mut Thread, addr: usize, len: usize) {
+    mapped(t, addr, len);
 }
 
 /// What a piece of memory is.

@@ -28,6 +28,11 @@ impl Modules {
         modules
     }
 
+    /// The lines that tell them.
+    pub fn text(&self) -> &[u8] {
+        &self.lines.0
+    }
+
     /// Whether an address is in one of them.
     pub fn have(&self, addr: usize) -> bool {
         self.segments

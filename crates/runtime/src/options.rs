@@ -29,6 +29,8 @@ pub struct Options {
     pub blind: bool,
     /// Exit status of a run with races.
     pub exit_code: Option<u8>,
+    /// Record the run to this file, which is there and empty, instead of checking it.
+    pub record: Option<String>,
 }
 
 /// What is wrong with an option.
@@ -79,6 +81,7 @@ impl Options {
             "stats" => self.stats = flag(value)?,
             "count" => self.count = flag(value)?,
             "detect" => self.blind = !flag(value)?,
+            "record" => self.record = Some(value.to_owned()),
             "exit_code" => self.exit_code = Some(value.parse().ok()?),
             _ => {}
         }

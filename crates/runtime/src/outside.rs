@@ -27,9 +27,11 @@
 mod lately;
 mod library;
 mod reach;
+mod recorded;
 
 use crate::cell::Found;
 use crate::channel;
+use crate::record;
 use crate::registry::SLOTS;
 use crate::rules::Action;
 use crate::spin::Spin;
@@ -199,6 +201,8 @@ struct Call {
     from: From,
     /// `None` if it began in a serial phase: whoever came later knew of all that.
     reached: Option<Reached>,
+    /// Whether its begin was recorded.
+    recorded: bool,
 }
 
 /// What a call begins with: its arguments, and the library's own state if it counts.
@@ -304,7 +308,9 @@ fn open(t: &mut Thread, callee: *const Callee, sp: usize, from: From) {
         sp,
         from,
         reached,
+        recorded: false,
     });
+    recorded::begin(t);
     if t.serial {
         say_where(t);
     } else {
@@ -436,6 +442,9 @@ fn end_from(t: &mut Thread, first: usize) {
         let Some(mut call) = t.calls.open.pop() else {
             return;
         };
+        if call.recorded {
+            record::call_end(t);
+        }
         if t.calls.arguments.capacity() == 0 {
             // For the next.
             call.from.roots.clear();

@@ -140,6 +140,15 @@ impl Owner {
         }
     }
 
+    /// Whether a cell may be changed with plain stores in the section that the thread is in.
+    #[inline(always)]
+    pub fn owns(&self, cell: &'static crate::cell::Cell) -> bool {
+        let region = std::ptr::from_ref(cell).addr() >> (REGION_SHIFT + 1);
+        // SAFETY: within the table, as `words` counts.
+        let word = unsafe { &*self.words.wrapping_add(region) };
+        word.load(Ordering::Acquire) & SHARED == self.name && self.name != SHARED
+    }
+
     /// Leaves it.
     #[inline(always)]
     pub fn leave(&self) {

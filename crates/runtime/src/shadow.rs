@@ -5,8 +5,8 @@
 //! without looking at each cell.
 
 use crate::cell::Cell;
-use crate::side;
 use crate::vm::{self, PAGE, Table};
+use crate::{record, side};
 use deadheat_abi::shadow::{ADDRESS_MASK, BASE, CELL, GRANULE, LEN};
 use std::sync::atomic::{AtomicU16, Ordering};
 
@@ -83,7 +83,8 @@ pub fn forget_all() {
 /// Memory comes into being: what was known of it is forgotten. Granules that it only touches are cleared whole, so it is
 /// for memory that shares none with other: blocks, stacks, mappings.
 pub fn reset(addr: usize, len: usize) {
-    if len == 0 {
+    // What is recorded must come behind what was recorded of the same addresses before.
+    if len == 0 || record::is_wanted() {
         return;
     }
     let granule = GRANULE as usize;

@@ -7,12 +7,12 @@
 //!
 //! An atomic that never carried a release has no object: spinning on it costs no more than a look.
 
-use crate::outside;
 use crate::spin::Wait;
 use crate::thread::Thread;
-use crate::tls;
 use crate::vm::Table;
+use crate::{outside, record, tls};
 use deadheat_abi::atomics::{Kind, Ordering as AbiOrder, What};
+use deadheat_abi::spill::Kind as Recorded;
 use deadheat_detect::hb::{self, HbSync};
 use deadheat_event::{Mode, Order, SyncId, SyncOp};
 use rustc_hash::FxHashMap;
@@ -29,16 +29,19 @@ struct Shard {
     owner: AtomicUsize,
     /// How often the owner has it.
     depth: UnsafeCell<u32>,
+    /// When something was last recorded of its objects.
+    recorded: UnsafeCell<u64>,
     objects: UnsafeCell<Option<FxHashMap<usize, HbSync>>>,
 }
 
-// SAFETY: `depth` and `objects` are touched only by the owner.
+// SAFETY: `depth`, `recorded` and `objects` are touched only by the owner.
 unsafe impl Sync for Shard {}
 
 static TABLE: [Shard; SHARDS] = [const {
     Shard {
         owner: AtomicUsize::new(0),
         depth: UnsafeCell::new(0),
+        recorded: UnsafeCell::new(0),
         objects: UnsafeCell::new(None),
     }
 }; SHARDS];
@@ -157,8 +160,24 @@ fn on(t: &mut Thread, addr: usize, op: SyncOp) {
     shard.hold(t.atomics > 0);
     // SAFETY: the lock is held, and `hb::sync` knows nothing of shards.
     unsafe { shard.with(|objects| hb::sync(&mut t.hb, op, object(objects, key(addr, false)))) };
+    if t.log.on {
+        // SAFETY: as above.
+        unsafe { record::sync(t, recorded_as(op), addr, &mut *shard.recorded.get()) };
+    }
     shard.let_go();
     t.refresh();
+}
+
+fn recorded_as(op: SyncOp) -> Recorded {
+    match op {
+        SyncOp::Acquire(_, Mode::Exclusive) => Recorded::Acquire,
+        SyncOp::Acquire(_, Mode::Shared) => Recorded::AcquireShared,
+        SyncOp::Release(..) => Recorded::Release,
+        SyncOp::Enter(_) => Recorded::Enter,
+        SyncOp::Leave(_) => Recorded::Leave,
+        SyncOp::Receive(_) => Recorded::Receive,
+        _ => Recorded::Send,
+    }
 }
 
 /// The thread has taken the lock at `addr`.
@@ -195,25 +214,31 @@ pub fn leave(t: &mut Thread, addr: usize) {
 }
 
 /// The object at `addr` is no more.
-pub fn forget(addr: usize) {
+pub fn forget(t: &mut Thread, addr: usize) {
     if !IN_GRANULE.any(addr >> 3) {
         return;
     }
     let shard = shard(addr);
     shard.hold(false);
+    let mut any = false;
     for atomic in [false, true] {
         // SAFETY: the lock is held.
         let gone = unsafe { shard.with(|objects| objects.remove(&key(addr, atomic))) };
         if gone.is_some() {
             count(addr, -1);
+            any = true;
         }
+    }
+    if any {
+        // SAFETY: the lock is held.
+        unsafe { record::sync(t, Recorded::Forget, addr, &mut *shard.recorded.get()) };
     }
     shard.let_go();
 }
 
 /// Memory comes into being: the objects that were in it are no more.
-pub fn forget_range(addr: usize, len: usize) {
-    each_in(addr, addr + len, forget);
+pub fn forget_range(t: &mut Thread, addr: usize, len: usize) {
+    each_in(addr, addr + len, |addr| forget(t, addr));
 }
 
 /// Calls `f` with each address where there may be an object, from the granule of `at` on.
@@ -362,6 +387,7 @@ pub fn fence(t: &mut Thread, order: Order) {
     t.renew();
     t.fenced |= order.releases();
     hb::fence(&mut t.hb, order);
+    record::fence(t, order);
     t.refresh();
 }
 
@@ -427,7 +453,7 @@ mod tests {
         let (mut a, mut b) = two();
         let before = a.hb.epoch();
         release(&mut a, 0x3010, Mode::Exclusive);
-        forget_range(0x3000, 0x40);
+        forget_range(&mut a, 0x3000, 0x40);
         acquire(&mut b, 0x3010, Mode::Exclusive);
         assert!(!b.hb.knows(before));
     }

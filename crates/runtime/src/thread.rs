@@ -13,10 +13,11 @@ use crate::locks::{Held, LockSet};
 use crate::outside::Calls;
 use crate::owners::Owner;
 use crate::places::{At, Place};
+use crate::record::{self, Log};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
 use crate::stacks::{self, Entry};
 use crate::tls::{self, Tls};
-use crate::{channel, code, intercept, outside, shadow, side};
+use crate::{channel, code, intercept, outside, shadow, side, this};
 use deadheat_abi::shadow::{EPOCH, SIDE, SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
 use deadheat_detect::hb::{self, HbThread};
@@ -25,6 +26,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
 
 pub use crate::registry::ThreadRef;
+pub use crate::this::{name as name_of_this_thread, tid};
 
 /// The record of a thread.
 pub struct Thread {
@@ -72,6 +74,8 @@ pub struct Thread {
     pub calls: Calls,
     /// Its stack: first and last+1 address.
     pub stack: (usize, usize),
+    /// What is recorded of it.
+    pub log: Log,
     /// The stack that its handlers of signals run on, if it is not the one that the program gave.
     pub alternate: Option<Alternate>,
     /// What it has counted, if anything is.
@@ -260,6 +264,7 @@ impl Thread {
             sides: Vec::new(),
             calls: Calls::default(),
             stack: (0, 0),
+            log: Log::none(),
             alternate: None,
             counts: Counts::new(),
             tls: std::ptr::null_mut(),
@@ -586,6 +591,8 @@ fn adopt(tls: *mut Tls) -> Option<usize> {
 fn own(mut thread: Box<Thread>, tls: *mut Tls) -> usize {
     thread.tls = tls;
     thread.appear();
+    // What is recorded is not checked.
+    thread.blind |= record::is_wanted();
     let thread = Box::into_raw(thread).expose_provenance();
     // SAFETY: the thread's own variable.
     unsafe { (*tls).thread = thread as u64 };
@@ -599,7 +606,7 @@ pub fn start_main(stack: (usize, usize)) {
         let mut registry = registry::lock();
         let id = registry.add(NOBODY, crate::stacks::Stack::default());
         registry.entries[id as usize].tid = tid();
-        registry.entries[id as usize].tls = thread_pointer();
+        registry.entries[id as usize].tls = this::pointer();
         registry.entries[id as usize].stack = stack;
         let (hb, seen) = registry.place(id, None);
         drop(registry);
@@ -652,7 +659,9 @@ pub fn fork(parent: &mut Thread, pc: usize) -> Child {
     hb::fork(&mut parent.hb, &mut child);
     parent.refresh();
     parent.leave_serial();
-    Child(Box::new(Thread::new(id, child, seen)))
+    let mut child = Thread::new(id, child, seen);
+    child.log = record::fork(parent, id, pc);
+    Child(Box::new(child))
 }
 
 /// The thread was not created after all.
@@ -666,20 +675,22 @@ pub fn fork_failed(child: Child) {
 /// The first thing that the new thread does.
 pub fn begin(mut child: Child) {
     shut(|| {
-        let stack = stack_of_this_thread();
+        let stack = this::stack();
         let tls = tls::get();
         let id = child.0.id;
         {
             let mut registry = registry::lock();
             let entry = &mut registry.entries[id as usize];
-            (entry.tid, entry.stack, entry.tls) = (tid(), stack, thread_pointer());
+            (entry.tid, entry.stack, entry.tls) = (tid(), stack, this::pointer());
             entry.state = State::Alive(std::ptr::from_ref(&*child.0).expose_provenance());
         }
         shadow::reset(stack.0, stack.1 - stack.0);
         child.0.stack = stack;
         let thread = own(child.0, tls);
         // SAFETY: the record that was just made this thread's own.
-        unsafe { (*std::ptr::with_exposed_provenance_mut::<Thread>(thread)).open_tests() };
+        let thread = unsafe { &mut *std::ptr::with_exposed_provenance_mut::<Thread>(thread) };
+        thread.open_tests();
+        record::begin(thread, stack);
     });
 }
 
@@ -700,6 +711,7 @@ pub fn end() {
         Box::from_raw(std::ptr::with_exposed_provenance_mut::<Thread>(record))
     };
     outside::end_thread(&mut thread);
+    record::end(&mut thread);
     side::give_all(&mut thread);
     intercept::end_alternate(&mut thread);
     thread.owner.gone();
@@ -735,12 +747,14 @@ pub fn join(thread: &mut Thread, child: ThreadRef) {
             // SAFETY: its record is still there, and whoever could touch it is not.
             let ended = unsafe { &*std::ptr::with_exposed_provenance::<Thread>(record) };
             hb::join(&mut thread.hb, &ended.hb);
+            record::ended(&ended.log);
             ended.owner.gone();
             true
         }
         State::Alive(_) | State::Gone => false,
     };
     if joined {
+        record::join(thread, child.0, 0);
         thread.refresh();
         registry.outstanding -= 1;
         if registry.outstanding == 0 {
@@ -767,39 +781,4 @@ pub fn only(t: &mut Thread) {
     registry.entries[t.id as usize].tid = tid();
     drop(registry);
     t.enter_serial();
-}
-
-/// The kernel's number of the calling thread.
-pub fn tid() -> i32 {
-    // SAFETY: no arguments.
-    unsafe { libc::syscall(libc::SYS_gettid) as i32 }
-}
-
-/// The name of the calling thread.
-pub fn name_of_this_thread() -> [u8; 16] {
-    let mut name = [0; 16];
-    // SAFETY: the kernel writes at most 16 bytes.
-    unsafe { libc::syscall(libc::SYS_prctl, libc::PR_GET_NAME, name.as_mut_ptr(), 0, 0, 0) };
-    name
-}
-
-/// Where the calling thread's thread-local variables end.
-fn thread_pointer() -> usize {
-    // SAFETY: no arguments. With glibc on this machine it is the thread pointer.
-    unsafe { libc::pthread_self() as usize }
-}
-
-/// First and last+1 address of the calling thread's stack; empty if libc does not know it.
-fn stack_of_this_thread() -> (usize, usize) {
-    // SAFETY: `attr` is filled in by the first call where it succeeds, and destroyed.
-    unsafe {
-        let mut attr = std::mem::zeroed();
-        if libc::pthread_getattr_np(libc::pthread_self(), &mut attr) != 0 {
-            return (0, 0);
-        }
-        let (mut start, mut len) = (std::ptr::null_mut(), 0);
-        libc::pthread_attr_getstack(&attr, &mut start, &mut len);
-        libc::pthread_attr_destroy(&mut attr);
-        (start.addr(), start.addr() + len)
-    }
 }

@@ -86,6 +86,31 @@ unsafe fn map_anywhere(at: usize, len: usize, flags: i32) -> i64 {
     }
 }
 
+/// Maps part of a file, shared: at `at`, in the place of what was reserved there, or among its own if that is 0.
+pub fn map_file(at: usize, len: usize, fd: i32, offset: u64) -> Result<*mut u8, i32> {
+    let at = match at {
+        0 => reserve(0, len)?.expose_provenance(),
+        at => at,
+    };
+    let flags = libc::MAP_SHARED | libc::MAP_FIXED;
+    // SAFETY: takes the place of the runtime's own memory, which nobody uses.
+    let got = unsafe {
+        libc::syscall(
+            libc::SYS_mmap,
+            at,
+            len,
+            libc::PROT_READ | libc::PROT_WRITE,
+            flags,
+            fd,
+            offset,
+        )
+    };
+    if got == -1 {
+        return Err(errno());
+    }
+    Ok(std::ptr::with_exposed_provenance_mut(at))
+}
+
 /// Gives memory back.
 ///
 /// # Safety

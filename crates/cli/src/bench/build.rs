@@ -112,7 +112,7 @@ impl Builder {
         }
         let mut command = match (build.compiler, workload.language) {
             (Compiler::Ours, language) => {
-                compilers::command(language, source, output, &cflags, &rustflags, &self.home)?
+                compilers::command(language, source, output, &cflags, &rustflags, &self.home, false)?
             }
             (_, Language::Rust) => {
                 let mut command = Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));

@@ -5,7 +5,7 @@ use super::home::Home;
 use super::listen::{Listener, conclude};
 use super::run::{self, End};
 use super::settings::{EXIT_CODE, Settings};
-use crate::args::Check;
+use crate::args::{Check, Target};
 use crate::files;
 use crate::term::{Color, Term};
 use anyhow::{Context, Result, bail};
@@ -19,17 +19,13 @@ pub fn run(args: &Check, color: Color) -> Result<ExitCode> {
     let settings = args.report.settings(color).or(Settings::from_environment()?);
     let term = Term::new(settings.color.unwrap_or_default());
     if let Some(output) = &settings.output {
-        files::refuse_same(output, &args.target)?;
+        files::refuse_same(output, &args.program.target)?;
     }
     // First of all: nobody wants to hear after the run that a file cannot be read or written.
     let mut listener = Listener::new(settings.clone(), command(), again(args))?;
     let made = tempfile::tempdir().context("cannot make a temporary directory")?;
-    let program = match Language::of(&args.target) {
-        Some(language) => build(args, language, made.path())?,
-        None if args.keep.is_some() => bail!("--keep is for sources; {} is built", args.target.display()),
-        None => instrumented(&args.target)?,
-    };
-    let end = run::observed(&program, &args.arguments, &settings, &mut listener)?;
+    let program = program(&args.program, made.path(), false)?;
+    let end = run::observed(&program, &args.program.arguments, &settings, &mut listener)?;
     drop(made);
     if let Some(why) = listener.unchecked() {
         bail!("the program cannot be checked: {why}");
@@ -46,7 +42,16 @@ pub fn run(args: &Check, color: Color) -> Result<ExitCode> {
     Ok(ExitCode::from(outcome.status.unwrap_or(end.status())))
 }
 
-fn build(args: &Check, language: Language, directory: &Path) -> Result<PathBuf> {
+/// The program to run: built into `directory` if a source was given. It is to be recorded, or to be checked.
+pub fn program(args: &Target, directory: &Path, record: bool) -> Result<PathBuf> {
+    match Language::of(&args.target) {
+        Some(language) => build(args, language, directory, record),
+        None if args.keep.is_some() => bail!("--keep is for sources; {} is built", args.target.display()),
+        None => instrumented(&args.target, record),
+    }
+}
+
+fn build(args: &Target, language: Language, directory: &Path, record: bool) -> Result<PathBuf> {
     // A compiler would say so as well, but in its own words.
     std::fs::metadata(&args.target).with_context(|| format!("cannot read {}", args.target.display()))?;
     let name = args.target.file_stem().unwrap_or_default();
@@ -64,28 +69,39 @@ fn build(args: &Check, language: Language, directory: &Path) -> Result<PathBuf> 
         &args.cflags,
         &args.rustflags,
         &Home::open()?,
+        record,
     )?;
     Ok(output)
 }
 
 /// The program at `path`, if it was built for this.
-fn instrumented(path: &Path) -> Result<PathBuf> {
+fn instrumented(path: &Path, record: bool) -> Result<PathBuf> {
     let found = find(path).with_context(|| format!("cannot find the program {}", path.display()))?;
     let kind = program::kind(&found).with_context(|| format!("cannot read {}", found.display()))?;
+    let how = if record { RECORD } else { BUILD };
     match kind {
-        Kind::Instrumented => Ok(found),
+        Kind::Instrumented if record => bail!(
+            "{} was built to be checked, not to be recorded; {how}",
+            found.display()
+        ),
+        Kind::Recordable if !record => bail!(
+            "{} was built to be recorded (with DEADHEAT_RECORD=1), not to be checked; {how}",
+            found.display()
+        ),
+        Kind::Instrumented | Kind::Recordable => Ok(found),
         Kind::Plain => bail!(
-            "{} was not built with deadheat, so there is nothing to see in it; {BUILD}",
+            "{} was not built with deadheat, so there is nothing to see in it; {how}",
             found.display()
         ),
         Kind::Other => bail!(
-            "{} is neither a program nor a source that deadheat can build (.c, .cc, .cpp, .cxx, .C, .rs); {BUILD}",
+            "{} is neither a program nor a source that deadheat can build (.c, .cc, .cpp, .cxx, .C, .rs); {how}",
             found.display()
         ),
     }
 }
 
 const BUILD: &str = "give `deadheat check` the source, or build with `cargo deadheat build`";
+const RECORD: &str = "give `deadheat record` the source, or build with `DEADHEAT_RECORD=1 deadheat cc`, `c++` or `cargo deadheat build`";
 
 /// As a shell looks for a command: a name with a slash is a path.
 fn find(path: &Path) -> Option<PathBuf> {
@@ -101,7 +117,8 @@ fn find(path: &Path) -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-fn signal_name(signal: u8) -> &'static str {
+/// What a signal is called, to stand behind its number.
+pub fn signal_name(signal: u8) -> &'static str {
     match signal {
         1 => " (SIGHUP)",
         2 => " (SIGINT)",
@@ -120,7 +137,7 @@ fn signal_name(signal: u8) -> &'static str {
 }
 
 /// The command that was run, as a shell would take it.
-fn command() -> String {
+pub fn command() -> String {
     let words = std::env::args_os().skip(1);
     let words = words.map(|word| quote(&word.to_string_lossy()));
     std::iter::once("deadheat".to_owned())
@@ -132,14 +149,17 @@ fn command() -> String {
 /// The command that shows the findings again.
 fn again(args: &Check) -> String {
     let mut words = vec!["deadheat check".to_owned()];
-    for (flag, values) in [("--cflags", &args.cflags), ("--rustflags", &args.rustflags)] {
+    for (flag, values) in [
+        ("--cflags", &args.program.cflags),
+        ("--rustflags", &args.program.rustflags),
+    ] {
         words.extend(values.iter().map(|value| format!("{flag} {}", quote(value))));
     }
     words.extend(args.report.found_with());
-    words.push(quote(&args.target.to_string_lossy()));
-    if !args.arguments.is_empty() {
+    words.push(quote(&args.program.target.to_string_lossy()));
+    if !args.program.arguments.is_empty() {
         words.push("--".to_owned());
-        let arguments = args.arguments.iter();
+        let arguments = args.program.arguments.iter();
         words.extend(arguments.map(|word| quote(&word.to_string_lossy())));
     }
     words.join(" ")

@@ -4,6 +4,7 @@
 //! `instrument` to say. At -O0 clang marks functions as not to be optimised, and they stay so.
 
 use super::home::Home;
+use super::shim::RECORD;
 use anyhow::{Context, Result, bail};
 use deadheat_instrument::driver::split_words;
 use std::ffi::{OsStr, OsString};
@@ -38,7 +39,7 @@ impl Language {
     }
 }
 
-/// The command that builds `source` into the program at `output`.
+/// The command that builds `source` into the program at `output`, to be recorded or to be checked.
 pub fn command(
     language: Language,
     source: &Path,
@@ -46,16 +47,18 @@ pub fn command(
     cflags: &[String],
     rustflags: &[String],
     home: &Home,
+    record: bool,
 ) -> Result<Command> {
     let mut command = match language {
         Language::Rust => rustc(source, rustflags, home),
         Language::C | Language::Cpp => clang(language, source, cflags, home)?,
     };
     command.arg("-o").arg(output);
+    command.env(RECORD, if record { "1" } else { "0" });
     Ok(command)
 }
 
-/// Builds `source` into the program at `output`.
+/// Builds `source` into the program at `output`, to be recorded or to be checked.
 pub fn build(
     language: Language,
     source: &Path,
@@ -63,8 +66,9 @@ pub fn build(
     cflags: &[String],
     rustflags: &[String],
     home: &Home,
+    record: bool,
 ) -> Result<()> {
-    let mut command = command(language, source, output, cflags, rustflags, home)?;
+    let mut command = command(language, source, output, cflags, rustflags, home, record)?;
     let name = Path::new(command.get_program()).display().to_string();
     let status = command.status().with_context(|| format!("cannot run `{name}`"))?;
     if !status.success() {

@@ -3,6 +3,7 @@
 //! ```text
 //! check, cargo ──▶ compilers ──▶ shim (as their linker) ──▶ instrument::driver
 //!       └────────▶ the program, with the runtime in it ──wire lines──▶ listen ──▶ report
+//! record ────────▶ the same, built to be recorded ───────spill file──▶ merge ───▶ trace
 //! ```
 
 pub mod cargo;
@@ -12,6 +13,9 @@ mod collect;
 pub mod compilers;
 pub mod home;
 mod listen;
+mod merge;
+pub mod record;
+mod replay;
 pub mod reporter;
 mod run;
 mod rustflags;

@@ -120,6 +120,7 @@ fn runtime_options(settings: &Settings, channel: &UnixStream) -> Result<String> 
         stats: settings.stats,
         external: settings.external,
         external_rules: settings.external_rules.clone(),
+        record: settings.record.clone(),
         ..Settings::default()
     };
     let mut text = runtime.options()?;

@@ -37,6 +37,8 @@ pub struct Settings {
     pub stats: bool,
     /// Leave a JSON report there.
     pub log_dir: Option<PathBuf>,
+    /// Record the run to this file instead of checking it.
+    pub record: Option<PathBuf>,
 }
 
 impl Settings {
@@ -76,6 +78,7 @@ impl Settings {
             "suppressions" => self.suppressions = path(),
             "baseline" => self.baseline = path(),
             "log_dir" => self.log_dir = path(),
+            "record" => self.record = path(),
             "external" => self.external = Some(named(value)?),
             "external_rules" => self.external_rules = path(),
             "exit_code" => self.exit_code = Some(value.parse().context("it must be 0 to 255")?),
@@ -104,6 +107,7 @@ impl Settings {
             external_rules: self.external_rules.or(other.external_rules),
             stats: self.stats || other.stats,
             log_dir: self.log_dir.or(other.log_dir),
+            record: self.record.or(other.record),
         }
     }
 
@@ -116,6 +120,7 @@ impl Settings {
             ("baseline", &self.baseline),
             ("log_dir", &self.log_dir),
             ("external_rules", &self.external_rules),
+            ("record", &self.record),
         ];
         for (name, path) in paths {
             let Some(path) = path else { continue };
@@ -203,6 +208,7 @@ mod tests {
             external_rules: Some("/e".into()),
             stats: true,
             log_dir: Some("/l".into()),
+            record: Some("/r".into()),
         };
         assert_eq!(Settings::parse(&settings.options().unwrap()).unwrap(), settings);
         assert_eq!(Settings::parse("").unwrap(), Settings::default());

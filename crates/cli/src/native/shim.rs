@@ -13,6 +13,8 @@ use std::process::{Command, ExitCode};
 
 /// Set to 1, programs are instrumented to count their accesses, for `deadheat bench`.
 pub const COUNT: &str = "DEADHEAT_COUNT";
+/// The environment variable that asks for programs to be recorded, not checked.
+pub const RECORD: &str = "DEADHEAT_RECORD";
 
 /// Whom the caller wants, going by the name it called.
 pub fn face(name: Option<&OsString>) -> Option<Face> {
@@ -84,6 +86,7 @@ fn link(face: Face, arguments: Vec<OsString>, term: Term) -> Result<u8> {
         cache_limit: driver::CACHE_LIMIT,
         identity: identity()?,
         count: std::env::var_os(COUNT).is_some_and(|value| value == "1"),
+        record: std::env::var_os(RECORD).is_some_and(|value| !value.is_empty() && value != "0"),
     };
     let status = driver::link(face, arguments, &config, &|message| term.warn(message))?;
     Ok(match (status.code(), status.signal()) {

@@ -10,6 +10,7 @@ mod mixed;
 mod native;
 mod predict;
 mod readme;
+mod record;
 mod report;
 mod reporter;
 mod survive;

@@ -71,6 +71,7 @@ impl<'a> Workshop<'a> {
                 profile: None,
                 notes: true,
                 count: config.count,
+                record: config.record,
             },
             directory,
             pool: rayon::ThreadPoolBuilder::new()
@@ -144,7 +145,10 @@ impl<'a> Workshop<'a> {
         let options = match origins.min() {
             None => return Ok(Input::Other),
             Some(Origin::File) => self.options.clone(),
-            Some(_) => Options::default(),
+            Some(_) => Options {
+                record: self.config.record,
+                ..Options::default()
+            },
         };
         let key = if archive::is_thin(&data) {
             let mut parts = vec![&data[..]];
@@ -271,19 +275,21 @@ impl<'a> Workshop<'a> {
                 profile: bitcode.profile(),
                 notes: false,
                 count: self.config.count,
+                record: self.config.record,
             },
         }
     }
 
     fn key(&self, what: &str, options: &Options, contents: &[&[u8]]) -> Key {
         let options = format!(
-            "{what} abi {} level {} cpu {} pic {} notes {} count {} profile {:?}",
+            "{what} abi {} level {} cpu {} pic {} notes {} count {} record {} profile {:?}",
             deadheat_abi::VERSION,
             options.opt_level,
             options.cpu,
             options.pic,
             options.notes,
             self.config.count,
+            options.record,
             options.profile
         );
         let mut parts = vec![&self.config.identity[..], options.as_bytes()];

@@ -14,6 +14,7 @@ mod response;
 mod words;
 
 use crate::cache::{self, Cache};
+use crate::program;
 use inputs::Workshop;
 use line::{Line, Output, Part};
 use own::Own;
@@ -48,6 +49,8 @@ pub struct Config {
     pub identity: Vec<u8>,
     /// Whether programs are to count their accesses.
     pub count: bool,
+    /// Make programs that are to be recorded, not checked.
+    pub record: bool,
 }
 
 /// Why a link failed before the real linker was called.
@@ -98,9 +101,13 @@ pub fn link(
     let (mut words, own) = replaced(line, &workshop)?;
     if output != Output::Object {
         words.splice(0..0, runtime(&config.runtime, face));
-        if let Some(object) = own.object() {
+        let mut lines = own.lines();
+        if config.record {
+            lines.extend(program::note());
+        }
+        if !lines.is_empty() {
             let file = work.path().join("own.o");
-            let object = object.map_err(|error| Error(error.0))?;
+            let object = own::object(lines).map_err(|error| Error(error.0))?;
             std::fs::write(&file, object).map_err(|error| failed("a temporary file", &error))?;
             words.insert(0, Word::own(&file));
         }

@@ -55,8 +55,8 @@ impl Own {
         }
     }
 
-    /// The object with the functions that take such calls, if there are any.
-    pub fn object(&self) -> Option<Result<Vec<u8>, module::Error>> {
+    /// Assembly of the functions that take such calls, if there are any.
+    pub fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for name in self.defined.intersection(&self.called) {
             let taken = format!("{PREFIX}{name}");
@@ -67,10 +67,12 @@ impl Own {
                 format!("{taken}: jmp {name}@PLT"),
             ]);
         }
-        if lines.is_empty() {
-            return None;
-        }
-        lines.push(".section .note.GNU-stack, \\22\\22, @progbits".to_owned());
-        Some(module::assemble(&lines, "functions of the program's own"))
+        lines
     }
+}
+
+/// The object that is made of such lines.
+pub fn object(mut lines: Vec<String>) -> Result<Vec<u8>, module::Error> {
+    lines.push(".section .note.GNU-stack, \\22\\22, @progbits".to_owned());
+    module::assemble(&lines, "functions of the program's own")
 }

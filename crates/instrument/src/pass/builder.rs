@@ -169,6 +169,21 @@ impl<'m> Builder<'m> {
         Value::some(llvm!(LLVMBuildZExtOrBitCast(self.raw, value.raw(), ty, NO_NAME)))
     }
 
+    /// The low bits of a number of 64.
+    pub fn narrow(&self, value: Value<'m>, ty: Type<'m>) -> Value<'m> {
+        Value::some(llvm!(LLVMBuildTruncOrBitCast(
+            self.raw,
+            value.raw(),
+            ty.raw(),
+            NO_NAME
+        )))
+    }
+
+    /// A number as an address.
+    pub fn pointer(&self, value: Value<'m>, ty: Type<'m>) -> Value<'m> {
+        Value::some(llvm!(LLVMBuildIntToPtr(self.raw, value.raw(), ty.raw(), NO_NAME)))
+    }
+
     /// One or the other.
     pub fn select(&self, condition: Value<'m>, yes: Value<'m>, no: Value<'m>) -> Value<'m> {
         Value::some(llvm!(LLVMBuildSelect(

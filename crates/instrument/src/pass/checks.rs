@@ -4,12 +4,12 @@ use super::accesses::{Access, Atomic, Extent, Meaning, Reader};
 use super::builder::Builder;
 use super::context::{self, Calls, Keeping};
 use super::ir::{At, Block, Ir, Opcode, Value, attribute_kind};
-use super::outside;
 use super::places::Places;
 use super::private::Private;
 use super::redirect::redirect;
 use super::templates::{Shape, Template};
-use super::unmasked;
+use super::{outside, perform, unmasked};
+use crate::module::Options;
 use deadheat_abi::{hooks, shadow};
 use llvm_sys::target::LLVMTargetDataRef;
 use std::collections::{BTreeSet, HashSet};
@@ -24,7 +24,9 @@ pub struct Inserter<'m, 'u> {
     used: &'u mut BTreeSet<Template>,
     kinds: Kinds,
     /// Whether accesses are to be counted.
-    pub count: bool,
+    count: bool,
+    /// For a program that is to be recorded.
+    record: bool,
 }
 
 /// Numbers of attributes and metadata.
@@ -41,6 +43,8 @@ struct Kinds {
 #[derive(Default)]
 struct Plan<'m> {
     plain: Vec<(Value<'m>, Access<'m>)>,
+    /// Loads and stores that the runtime makes, and their bytes.
+    performed: Vec<(Value<'m>, u64)>,
     atomic: Vec<(Value<'m>, Atomic<'m>)>,
     fences: Vec<(Value<'m>, u32)>,
     calls: Calls<'m>,
@@ -50,7 +54,12 @@ struct Plan<'m> {
 
 impl<'m, 'u> Inserter<'m, 'u> {
     /// For a module. The tests used are added to `used`.
-    pub fn new(ir: Ir<'m>, layout: LLVMTargetDataRef, used: &'u mut BTreeSet<Template>) -> Self {
+    pub fn new(
+        ir: Ir<'m>,
+        layout: LLVMTargetDataRef,
+        used: &'u mut BTreeSet<Template>,
+        options: &Options,
+    ) -> Self {
         Inserter {
             ir,
             builder: Builder::new(ir),
@@ -58,7 +67,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
             places: Places::new(ir, layout),
             private: Private::new(ir),
             used,
-            count: false,
+            count: options.count,
             kinds: Kinds {
                 noreturn: attribute_kind("noreturn"),
                 returns_twice: attribute_kind("returns_twice"),
@@ -66,6 +75,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 nosync: attribute_kind("nosync"),
                 invariant_load: ir.metadata_kind("invariant.load"),
             },
+            record: options.record,
         }
     }
 
@@ -87,14 +97,18 @@ impl<'m, 'u> Inserter<'m, 'u> {
             }
         }
         let checks = !plan.plain.is_empty() || !plan.atomic.is_empty();
-        let keeping = plan.calls.keeping(checks);
-        if keeping == Keeping::Not && plan.fences.is_empty() {
+        let mut keeping = plan.calls.keeping(checks);
+        if keeping == Keeping::Not && plan.fences.is_empty() && plan.performed.is_empty() {
             return;
         }
         for kind in self.kinds.outdated {
             function.remove(kind);
         }
 
+        if self.record {
+            // Traces have no stacks.
+            keeping = Keeping::Not;
+        }
         self.to_entry(blocks[0]);
         let thread = context::thread_variable(self.ir, &self.builder);
         // Contexts first: a check must come after the function's value is stored, and before the old one is put back.
@@ -120,6 +134,10 @@ impl<'m, 'u> Inserter<'m, 'u> {
         }
         for call in calls.replacing {
             redirect(self.ir, call);
+        }
+        // Last: what was planned above may use values that are replaced here.
+        for (at, bytes) in plan.performed {
+            perform::replace(self.ir, &self.builder, at, bytes);
         }
     }
 
@@ -153,6 +171,15 @@ impl<'m, 'u> Inserter<'m, 'u> {
                             continue;
                         }
                         count = Some((at, count.map_or(1, |(_, count)| count + 1)));
+                        if self.record {
+                            match access.extent {
+                                Extent::Bytes(size) if perform::can(at, size, self.reader.layout()) => {
+                                    plan.performed.push((at, size));
+                                }
+                                _ => plan.plain.push((at, access)),
+                            }
+                            continue;
+                        }
                         if let Extent::Bytes(size) = access.extent
                             && single
                         {
@@ -256,7 +283,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
             place,
         } = access;
         match extent {
-            Extent::Bytes(bytes) => match shape(bytes, alignment, place) {
+            Extent::Bytes(bytes) => match shape(bytes, alignment, place).filter(|_| !self.record) {
                 Some(shape) => self.call(shape, write, keeping, &[pointer, thread]),
                 None => {
                     let len = self.ir.number(bytes);
@@ -350,6 +377,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
             write,
             shape,
             leaf: keeping != Keeping::Stored,
+            record: self.record,
         };
         self.used.insert(template);
         self.builder

@@ -10,6 +10,7 @@ mod context;
 pub mod coverage;
 mod ir;
 mod outside;
+mod perform;
 mod places;
 mod private;
 mod redirect;
@@ -19,6 +20,7 @@ mod unmasked;
 mod x86;
 
 use crate::llvm::{Context, Machine, Module};
+use crate::module::Options;
 use ir::{Ir, Value, attribute_kind};
 use llvm_sys::LLVMLinkage;
 use std::collections::BTreeSet;
@@ -44,15 +46,13 @@ pub fn prepare(context: &Context, module: &Module<'_>, opt_level: u8) {
     }
 }
 
-/// After the optimiser. Gives the text of a module that defines the inline tests that are called now. If `count`, accesses
-/// are counted, too.
-pub fn run(context: &Context, module: &Module<'_>, machine: &Machine, count: bool) -> String {
+/// After the optimiser. Gives the text of a module that defines the inline tests that are called now.
+pub fn run(context: &Context, module: &Module<'_>, machine: &Machine, options: &Options) -> String {
     let ir = Ir::new(context, module);
     let resolvers = ir.resolvers();
     outside::say_what_is_inside(ir);
     let mut used = BTreeSet::new();
-    let mut inserter = checks::Inserter::new(ir, machine.layout(), &mut used);
-    inserter.count = count;
+    let mut inserter = checks::Inserter::new(ir, machine.layout(), &mut used, options);
     for function in ir.functions() {
         if !is_left_alone(function) && !resolvers.contains(&function) {
             inserter.instrument(function);

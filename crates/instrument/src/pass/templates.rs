@@ -33,6 +33,8 @@ pub struct Template {
     pub shape: Shape,
     /// In a function that does not store its context value: it is computed where it is needed.
     pub leaf: bool,
+    /// In a program that is to be recorded: the runtime is always asked.
+    pub record: bool,
 }
 
 impl Template {
@@ -55,7 +57,8 @@ impl Template {
             Shape::RangeIf => "range.if".into(),
         };
         let leaf = if self.leaf { ".leaf" } else { "" };
-        format!("{}inline.{access}.{shape}{leaf}", hooks::PREFIX)
+        let record = if self.record { ".record" } else { "" };
+        format!("{}inline.{access}.{shape}{leaf}{record}", hooks::PREFIX)
     }
 
     /// The function's type: address, length where it is not fixed, condition if there is one, and the thread's variable.
@@ -135,6 +138,10 @@ impl Template {
                 self.test(text, count, 0xff, false)?;
                 writeln!(text, "  %need = icmp ne i64 %new, 0")?;
                 writeln!(text, "  br i1 %need, label %call, label %done, !prof !0")?;
+            }
+            Shape::Range if self.record => writeln!(text, "  br label %call")?,
+            Shape::RangeIf if self.record => {
+                writeln!(text, "  br i1 %active, label %call, label %done")?;
             }
             Shape::Range => {
                 writeln!(text, "  %epoch = load i64, ptr %tls, align 8")?;

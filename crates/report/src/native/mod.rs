@@ -13,6 +13,7 @@
 //! Nothing in the lines is trusted: bad ones are skipped and counted, and every table has a limit. What is lost to a limit
 //! is said in the report's notes.
 
+mod addresses;
 mod build;
 mod hint;
 mod lines;
@@ -21,6 +22,7 @@ pub(crate) mod wire;
 use crate::model::{Finding, Report, Summary};
 use crate::symbols::{Mappings, Places, Symbols};
 use crate::{Judge, Verdict};
+pub use addresses::Addresses;
 use build::Builder;
 pub use lines::Lines;
 use rustc_hash::FxHashMap;
@@ -72,6 +74,14 @@ impl Options {
             debug_directories: vec![PathBuf::from("/usr/lib/debug")],
             stats: false,
         }
+    }
+}
+
+/// Where to look for what symbols need.
+fn places(options: &Options) -> Places {
+    Places {
+        base: options.directory.clone(),
+        debug: options.debug_directories.clone(),
     }
 }
 
@@ -166,10 +176,7 @@ pub(crate) struct Race {
 impl Reporter {
     /// Has heard nothing yet.
     pub fn new(options: Options) -> Reporter {
-        let places = Places {
-            base: options.directory.clone(),
-            debug: options.debug_directories.clone(),
-        };
+        let places = places(&options);
         Reporter {
             options,
             symbols: Symbols::new(places),

@@ -3,7 +3,7 @@
 
 use super::define::{Real, interpose, real, redirect, replace, resolving};
 use super::{bootstrap, event, global};
-use crate::{checks, memory};
+use crate::{checks, memory, record};
 use core::ffi::{c_int, c_void};
 
 // Not through `interpose!`: they are called from several places, also while functions are looked up.
@@ -49,7 +49,10 @@ unsafe fn release(block: *mut c_void) {
         return;
     }
     // Before the real one: from then on the block may be somebody else's.
-    event(|_| memory::freed(block as usize));
+    event(|t| {
+        record::gone(t);
+        memory::freed(block as usize)
+    });
     // SAFETY: the caller's promise.
     unsafe { FREE.get()(block) };
 }
@@ -68,7 +71,11 @@ unsafe fn reallocate(block: *mut c_void, size: usize, pc: usize) -> *mut c_void 
         }
         return new;
     }
-    let before = event(|_| memory::freed(block as usize)).flatten();
+    let before = event(|t| {
+        record::gone(t);
+        memory::freed(block as usize)
+    })
+    .flatten();
     // SAFETY: the caller's arguments.
     let new = unsafe { REALLOC.get()(block, size) };
     if !new.is_null() {

@@ -20,7 +20,7 @@ pub struct Alternate {
 
 impl Alternate {
     /// One for the stack that the program asks for, if it is to be replaced.
-    fn of(asked: &stack_t) -> Option<Alternate> {
+    fn of(t: &mut Thread, asked: &stack_t) -> Option<Alternate> {
         let small = asked.ss_flags & libc::SS_DISABLE == 0
             // What the kernel refuses is for the kernel to refuse.
             && (libc::MINSIGSTKSZ..SMALL).contains(&asked.ss_size);
@@ -29,7 +29,7 @@ impl Alternate {
         }
         let size = (asked.ss_size + ROOM).next_multiple_of(vm::PAGE);
         let start = vm::map_among_the_programs(size)?;
-        memory::mapped(start.addr(), size);
+        memory::mapped(t, start.addr(), size);
         let ours = stack_t {
             ss_sp: start.cast(),
             ss_size: size,
@@ -38,8 +38,8 @@ impl Alternate {
         Some(Alternate { own: *asked, ours })
     }
 
-    fn give_back(self) {
-        memory::unmapped(self.ours.ss_sp as usize, self.ours.ss_size);
+    fn give_back(self, t: &mut Thread) {
+        memory::unmapped(t, self.ours.ss_sp as usize, self.ours.ss_size);
         // SAFETY: mapped by `of`; the kernel has been given another.
         unsafe { vm::unmap(self.ours.ss_sp.cast(), self.ours.ss_size) };
     }
@@ -69,11 +69,11 @@ fn kernel(new: Option<&stack_t>) -> Result<stack_t, i32> {
 }
 
 fn change(t: &mut Thread, new: Option<&stack_t>) -> Result<stack_t, i32> {
-    let replaced = new.and_then(Alternate::of);
+    let replaced = new.and_then(|new| Alternate::of(t, new));
     let result = kernel(replaced.as_ref().map_or(new, |replaced| Some(&replaced.ours)));
     let Ok(before) = result else {
         if let Some(replaced) = replaced {
-            replaced.give_back();
+            replaced.give_back(t);
         }
         return result;
     };
@@ -81,7 +81,7 @@ fn change(t: &mut Thread, new: Option<&stack_t>) -> Result<stack_t, i32> {
     if new.is_some()
         && let Some(was) = core::mem::replace(&mut t.alternate, replaced)
     {
-        was.give_back();
+        was.give_back(t);
     }
     Ok(shown)
 }
@@ -91,7 +91,7 @@ pub fn end(t: &mut Thread) {
     if let Some(was) = t.alternate.take()
         && kernel(Some(&was.own)).is_ok()
     {
-        was.give_back();
+        was.give_back(t);
     }
 }
 

@@ -72,7 +72,7 @@ fn leave(t: &mut Thread, at: usize, round: &'static Round) {
         sync::receive(t, at);
     }
     if round.left.fetch_add(1, Ordering::AcqRel) + 1 == round.size {
-        sync::forget(edge);
+        sync::forget(t, edge);
         // SAFETY: made by `enter`; all that came have left, and it is in no barrier any more.
         drop(unsafe { Box::from_raw((round as *const Round).cast_mut()) });
     }
@@ -80,11 +80,11 @@ fn leave(t: &mut Thread, at: usize, round: &'static Round) {
 
 fn forget(result: c_int, barrier: usize) {
     if result == 0 {
-        event(|_| {
+        event(|t| {
             if let Some(barriers) = BARRIERS.lock().as_mut() {
                 barriers.remove(&barrier);
             }
-            sync::forget(barrier);
+            sync::forget(t, barrier);
         });
     }
 }

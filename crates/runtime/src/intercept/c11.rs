@@ -57,7 +57,7 @@ interpose! {
         // SAFETY: the caller's arguments.
         let result = unsafe { real(mutex, kind) };
         if result == SUCCESS {
-            event(|_| sync::forget(mutex as usize));
+            event(|t| sync::forget(t, mutex as usize));
         }
         result
     }
@@ -65,7 +65,7 @@ interpose! {
     fn mtx_destroy[_, real](mutex: *mut c_void) {
         // SAFETY: the caller's arguments.
         unsafe { real(mutex) };
-        event(|_| sync::forget(mutex as usize));
+        event(|t| sync::forget(t, mutex as usize));
     }
 
     fn mtx_lock[pc, real](mutex: *mut c_void) -> c_int {

@@ -13,10 +13,10 @@ interpose! {
         // SAFETY: the caller's handle.
         let result = unsafe { real(library) };
         if let Some(before) = before {
-            event(|_| {
+            event(|t| {
                 let now = Modules::now();
                 for (start, end) in before.gone(&now) {
-                    memory::unmapped(start, end - start);
+                    memory::unmapped(t, start, end - start);
                 }
                 code::forget();
                 outside::forget_libraries();

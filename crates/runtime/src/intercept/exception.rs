@@ -38,7 +38,7 @@ unsafe extern "C-unwind" fn destroy(object: *mut c_void) {
     let own = crate::thread::shut(|| DESTRUCTORS.lock().as_mut()?.remove(&(object as usize)));
     event(|t| {
         sync::receive(t, object as usize);
-        sync::forget(object as usize);
+        sync::forget(t, object as usize);
     });
     if let Some(own) = own {
         // SAFETY: the destructor that the program gave for this object, called once.

@@ -73,7 +73,7 @@ interpose! {
     fn _ZNSt6locale5_ImplD1Ev[_, real](this: *mut c_void) {
         event(|t| {
             sync::receive(t, this as usize);
-            sync::forget(this as usize);
+            sync::forget(t, this as usize);
             sync::receive(t, FACETS);
             sync::send(t, FACETS);
         });

@@ -27,7 +27,7 @@ fn refused(start: *mut c_void, len: usize, flags: c_int, fixed: c_int) -> bool {
 #[cfg(not(test))]
 fn mapped(start: *mut c_void, len: usize) {
     if start != libc::MAP_FAILED {
-        event(|_| memory::mapped(start as usize, len));
+        event(|t| memory::mapped(t, start as usize, len));
     }
 }
 
@@ -39,7 +39,7 @@ interpose! {
             return -1;
         }
         // Before the real one: from then on the range may be somebody else's.
-        event(|_| memory::unmapped(start as usize, len));
+        event(|t| memory::unmapped(t, start as usize, len));
         // SAFETY: the caller's arguments.
         unsafe { real(start, len) }
     }
@@ -64,14 +64,14 @@ interpose! {
         // SAFETY: the caller's arguments. The last one is only there with `MREMAP_FIXED`, and only then looked at.
         let at = unsafe { real(old, old_len, new_len, flags, new) };
         if at != libc::MAP_FAILED {
-            event(|_| {
+            event(|t| {
                 if at != old {
-                    memory::unmapped(old as usize, old_len);
-                    memory::mapped(at as usize, new_len);
+                    memory::unmapped(t, old as usize, old_len);
+                    memory::mapped(t, at as usize, new_len);
                 } else if new_len > old_len {
-                    memory::mapped(old as usize + old_len, new_len - old_len);
+                    memory::mapped(t, old as usize + old_len, new_len - old_len);
                 } else {
-                    memory::unmapped(old as usize + new_len, old_len - new_len);
+                    memory::unmapped(t, old as usize + new_len, old_len - new_len);
                 }
             });
         }

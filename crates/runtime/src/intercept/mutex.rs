@@ -51,7 +51,7 @@ interpose! {
         // SAFETY: the caller's arguments.
         let result = unsafe { real(mutex, attributes) };
         if result == 0 {
-            event(|_| sync::forget(mutex as usize));
+            event(|t| sync::forget(t, mutex as usize));
         }
         result
     }
@@ -60,7 +60,7 @@ interpose! {
         // SAFETY: the caller's arguments.
         let result = unsafe { real(mutex) };
         if result == 0 {
-            event(|_| sync::forget(mutex as usize));
+            event(|t| sync::forget(t, mutex as usize));
         }
         result
     }

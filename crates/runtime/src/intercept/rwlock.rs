@@ -34,7 +34,7 @@ fn given(lock: usize, mode: Mode) {
 
 fn renewed(result: c_int, lock: usize) {
     if result == 0 {
-        event(|_| sync::forget(lock));
+        event(|t| sync::forget(t, lock));
     }
 }
 

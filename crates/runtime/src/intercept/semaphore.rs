@@ -18,7 +18,7 @@ interpose! {
         // SAFETY: the caller's arguments.
         let result = unsafe { real(semaphore, shared, value) };
         if result == 0 {
-            event(|_| sync::forget(semaphore as usize));
+            event(|t| sync::forget(t, semaphore as usize));
         }
         result
     }
@@ -27,7 +27,7 @@ interpose! {
         // SAFETY: the caller's arguments.
         let result = unsafe { real(semaphore) };
         if result == 0 {
-            event(|_| sync::forget(semaphore as usize));
+            event(|t| sync::forget(t, semaphore as usize));
         }
         result
     }

@@ -13,7 +13,7 @@ use super::define::interpose;
 use super::event;
 use crate::spin::Spin;
 use crate::thread::{self, Child, ThreadRef};
-use crate::{outside, sync};
+use crate::{outside, record, sync};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use deadheat_event::Mode;
@@ -312,6 +312,7 @@ interpose! {
         let result = unsafe { real(id, attributes, main_of_thread, start.cast()) };
         // SAFETY: written by the real function where it succeeded.
         unsafe { created(start, new, (result == 0).then(|| *id)) };
+        event(|t| record::range(t, record::WRITE, id as usize, size_of::<pthread_t>(), pc));
         result
     }
 

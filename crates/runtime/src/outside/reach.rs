@@ -115,6 +115,16 @@ pub fn carried(t: &Thread, key: Key) -> HbSync {
     carried
 }
 
+/// An object as it is recorded: first byte and length. Those that are no stretch of memory of their own have addresses that no
+/// memory has.
+pub fn object(t: &Thread, key: Key) -> (usize, usize) {
+    let whole = key.is_block() || key == Key::data(key.0);
+    match range(t, key).filter(|_| whole) {
+        Some((start, end)) if start < end => (start, end - start),
+        _ => (key.0 | 1 << 62, 1),
+    }
+}
+
 /// Where an object is.
 fn range(t: &Thread, key: Key) -> Option<(usize, usize)> {
     if key.is_block() {

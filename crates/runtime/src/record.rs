@@ -1,0 +1,675 @@
+//! Recording: what threads do goes to a file, in logs of their own, to be merged when the program has ended (`abi::spill`).
+//!
+//! Nothing is checked meanwhile, so shadow cells have other contents: when the granule was last written, and last read, as
+//! Lamport times (the lowest bit of the first word is a lock). A read takes a time above that of the last write; a write one above
+//! both. A program built for this leaves its accesses of 1, 2, 4 and 8 bytes to [`load`] and [`store`]: access, time and
+//! record are one step, so that the merged run agrees with every value read. The lock is needed only where the granule's
+//! region is shared ([`crate::owners`]).
+//!
+//! Larger accesses, and those of libc's functions, are recorded before they are made, without a value. Two threads whose such
+//! accesses are unordered may have made them the other way round.
+//!
+//! Nothing is recorded before the program creates its first thread; from then on everything is.
+
+mod spill;
+
+use crate::owners::IN_SECTION;
+use crate::shadow;
+use crate::spin::Wait;
+use crate::thread::Thread;
+use crate::tls::{self, Tls};
+use deadheat_abi::atomics::{self, What};
+use deadheat_abi::spill::{BLOCK_HEADER, Kind, MOST, Out, Record, SLOTS, Slot, UNIT, WIDE_ATOMIC, write};
+use rustc_hash::FxHashSet;
+use spill::Block;
+use std::ffi::CStr;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, compiler_fence};
+
+pub use spill::{hold, let_go, open};
+
+/// Kinds of ranges.
+pub const READ: Kind = Kind::RangeRead;
+/// A write.
+pub const WRITE: Kind = Kind::RangeWrite;
+/// An end.
+pub const FREE: Kind = Kind::Free;
+
+/// Whether anything is recorded now, and not lost.
+static ON: AtomicBool = AtomicBool::new(false);
+
+/// Above the times of all that allocates, gives back, begins, ends, waits for threads and calls outside.
+static CLOCK: AtomicU64 = AtomicU64::new(0);
+
+/// Bytes that must be left in a block before a record is begun: one and the definition of its place.
+const ROOM: usize = 2 * MOST;
+
+/// The log of a thread.
+pub struct Log {
+    /// Whether there is one.
+    pub on: bool,
+    time: u64,
+    /// The address of the next record, and that from which on there is no room in the block.
+    at: usize,
+    full: usize,
+    block: Block,
+    /// There are some if it is or was on.
+    slots: Option<Box<[Slot; SLOTS]>>,
+    /// Functions whose names it has told.
+    named: FxHashSet<usize>,
+    /// Whether its records go nowhere.
+    lost: bool,
+}
+
+/// Writes to the block that is mapped.
+struct Mapped;
+
+impl Out for Mapped {
+    #[inline(always)]
+    fn put(&mut self, at: usize, number: u64) {
+        // SAFETY: `Log::put` is called with room in the block.
+        unsafe { std::ptr::with_exposed_provenance_mut::<u64>(at).write_unaligned(number) };
+    }
+
+    #[inline(always)]
+    fn head(&mut self, at: usize, number: u32) {
+        compiler_fence(Ordering::SeqCst);
+        // SAFETY: as above.
+        unsafe { std::ptr::with_exposed_provenance_mut::<u32>(at).write_unaligned(number) };
+    }
+}
+
+impl Log {
+    /// None.
+    pub fn none() -> Log {
+        Log {
+            on: false,
+            time: 0,
+            at: 0,
+            full: 0,
+            block: Block::default(),
+            slots: None,
+            named: FxHashSet::default(),
+            lost: false,
+        }
+    }
+
+    fn from(time: u64) -> Log {
+        let slots = vec![Slot::default(); SLOTS].into_boxed_slice().try_into().ok();
+        Log {
+            on: slots.is_some(),
+            time,
+            slots,
+            ..Log::none()
+        }
+    }
+
+    /// Sees to it that there is room for a record. If there is none, it is off.
+    #[inline(always)]
+    fn room(&mut self, thread: u32) -> bool {
+        self.at < self.full || self.next_block(thread)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn next_block(&mut self, thread: u32) -> bool {
+        let used = self.used();
+        let more = self.lost || ON.load(Ordering::Relaxed) && self.block.next(thread, used, self.time);
+        if !more {
+            self.lose();
+        }
+        let start = self.block.start();
+        self.at = start + BLOCK_HEADER;
+        self.full = start + UNIT as usize - ROOM;
+        self.on
+    }
+
+    /// Bytes of the block that are in use.
+    fn used(&self) -> usize {
+        self.at.saturating_sub(self.block.start())
+    }
+
+    /// The file is full, or somebody else found it so. Times go on, so that whoever depends on what is lost here has a later
+    /// one than this and is not believed either; records go nowhere.
+    fn lose(&mut self) {
+        ON.store(false, Ordering::Relaxed);
+        spill::stopped(self.time);
+        self.lost = true;
+        self.on = self.block.lose();
+    }
+
+    /// Writes a record of time `time`. There is room.
+    #[inline(always)]
+    fn put(&mut self, time: u64, record: Record) {
+        let growth = time.wrapping_sub(self.time).wrapping_sub(1);
+        self.time = time;
+        // SAFETY: it is on.
+        let slots = unsafe { self.slots.as_mut().unwrap_unchecked() };
+        self.at = write(slots, &mut Mapped, self.at, growth, record);
+    }
+}
+
+/// A record that is told with a time above the thread's own and above `seen`. Answers with that time.
+#[inline]
+fn tell_after(t: &mut Thread, seen: u64, record: Record) -> u64 {
+    let time = t.log.time.max(seen) + 1;
+    if t.log.room(t.id) {
+        t.log.put(time, record);
+    }
+    time
+}
+
+fn record(kind: Kind, pc: usize, addr: usize, value: Option<u64>) -> Record {
+    Record {
+        kind: kind as u8,
+        size: 0,
+        pc: pc as u64,
+        addr: addr as u64,
+        value,
+    }
+}
+
+/// The same above the times of all others that are told so.
+fn tell_in_turn(t: &mut Thread, record: Record) {
+    let time = tell_after(t, CLOCK.load(Ordering::Acquire), record);
+    CLOCK.fetch_max(time, Ordering::AcqRel);
+}
+
+/// Whether this run is to be recorded, though there may be only one thread yet: then shadow cells have times.
+pub fn is_wanted() -> bool {
+    spill::is_open()
+}
+
+/// `parent` creates a thread. If it is the first, recording begins with the locks that `parent` has.
+pub fn fork(parent: &mut Thread, child: u32, pc: usize) -> Log {
+    if !is_wanted() || parent.id != 0 && !parent.log.on {
+        return Log::none();
+    }
+    if !parent.log.on {
+        if parent.log.slots.is_some() {
+            // It was on once.
+            return Log::none();
+        }
+        ON.store(true, Ordering::Relaxed);
+        parent.log = Log::from(0);
+        spill::tell_modules();
+        for lock in parent.held.all() {
+            let kind = match lock.kind {
+                crate::locks::LockKind::ReadLock => Kind::AcquireShared,
+                _ => Kind::Acquire,
+            };
+            tell_in_turn(parent, record(kind, 0, lock.addr, None));
+        }
+    }
+    tell_in_turn(parent, record(Kind::Fork, pc, 0, Some(child.into())));
+    let mut log = Log::from(parent.log.time);
+    log.on = parent.log.on;
+    log
+}
+
+/// A thread begins, on this stack.
+pub fn begin(t: &mut Thread, stack: (usize, usize)) {
+    if t.log.on {
+        tell_in_turn(t, record(Kind::Begin, 0, 0, None));
+        alloc(t, stack.0, stack.1 - stack.0, 0);
+    }
+}
+
+/// It ends.
+pub fn end(t: &mut Thread) {
+    if t.log.on {
+        tell_in_turn(t, record(Kind::End, 0, 0, None));
+        t.log.on = false;
+        let used = if t.log.lost { 0 } else { t.log.used() };
+        t.log.block.leave(used);
+    }
+}
+
+/// A thread has ended without a word: this is its log.
+pub fn ended(log: &Log) {
+    CLOCK.fetch_max(log.time, Ordering::AcqRel);
+}
+
+/// The thread has waited for another.
+pub fn join(t: &mut Thread, child: u32, pc: usize) {
+    if t.log.on {
+        tell_in_turn(t, record(Kind::Join, pc, 0, Some(child.into())));
+    }
+}
+
+/// After a `fork`, in the child: what it does is not recorded.
+pub fn child(t: &mut Thread) {
+    ON.store(false, Ordering::Relaxed);
+    t.log.on = false;
+    t.log.block.forget();
+    spill::close();
+}
+
+/// Synchronisation on the object at `addr`. `last` is when something last happened to it; the caller has it locked.
+pub fn sync(t: &mut Thread, kind: Kind, addr: usize, last: &mut u64) {
+    if t.log.on {
+        *last = tell_after(t, *last, record(kind, 0, addr, None));
+    }
+}
+
+/// A fence.
+pub fn fence(t: &mut Thread, order: deadheat_event::Order) {
+    use deadheat_event::Order;
+    if t.log.on {
+        let order = match order {
+            Order::Relaxed => atomics::Ordering::Relaxed,
+            Order::Acquire => atomics::Ordering::Acquire,
+            Order::Release => atomics::Ordering::Release,
+            Order::AcqRel => atomics::Ordering::AcqRel,
+            Order::SeqCst | Order::Volatile => atomics::Ordering::SeqCst,
+        };
+        tell_after(t, 0, record(Kind::Fence, 0, 0, Some(order as u64)));
+    }
+}
+
+/// Memory comes into being.
+pub fn alloc(t: &mut Thread, addr: usize, len: usize, pc: usize) {
+    if t.log.on && len > 0 {
+        tell_in_turn(t, record(Kind::Alloc, pc, addr, Some(len as u64)));
+    }
+}
+
+/// Memory is given back by code whose accesses nobody sees: whoever gets it next comes later.
+pub fn gone(t: &mut Thread) {
+    if t.log.on {
+        CLOCK.fetch_max(t.log.time, Ordering::AcqRel);
+    }
+}
+
+/// A plain access to any bytes, or their end.
+#[cold]
+#[inline(never)]
+pub fn range(t: &mut Thread, kind: Kind, addr: usize, len: usize, pc: usize) {
+    if len == 0 || !t.log.on {
+        return;
+    }
+    let write = kind != Kind::RangeRead;
+    let granules = || (addr / 8..(addr + len).div_ceil(8)).map(|granule| granule * 8);
+    let mut last = 0;
+    for at in granules() {
+        let cell = shadow::cell(at);
+        last = last.max(cell.write.load(Ordering::Acquire) >> 1);
+        if write {
+            last = last.max(cell.read.load(Ordering::Relaxed));
+        }
+    }
+    if kind == Kind::Free {
+        last = last.max(CLOCK.load(Ordering::Acquire));
+    }
+    let time = tell_after(t, last, record(kind, pc, addr, Some(len as u64)));
+    for at in granules() {
+        Held::take(t, at).raise(t, write, time);
+    }
+    if kind == Kind::Free {
+        CLOCK.fetch_max(time, Ordering::AcqRel);
+    }
+}
+
+/// An atomic operation that was made just now; operations on the same address exclude each other.
+pub fn atomic(t: &mut Thread, addr: usize, what: What, pc: usize) {
+    if !t.log.on || !t.log.room(t.id) {
+        return;
+    }
+    let write = what.kind != atomics::Kind::Load;
+    let held = Held::take(t, addr);
+    let time = held.time(t.log.time, write);
+    let kind = match what.kind {
+        atomics::Kind::Load => Kind::AtomicLoad,
+        atomics::Kind::Store => Kind::AtomicStore,
+        atomics::Kind::Update => Kind::AtomicUpdate,
+    };
+    let wide = if what.size > 8 { WIDE_ATOMIC } else { 0 };
+    // SAFETY: the operation has just accessed these bytes.
+    let value = unsafe {
+        match what.size {
+            1 => Some(read::<1>(addr)),
+            2 => Some(read::<2>(addr)),
+            4 => Some(read::<4>(addr)),
+            8 => Some(read::<8>(addr)),
+            _ => None,
+        }
+    };
+    let record = Record {
+        kind: kind as u8 + what.order as u8 + wide,
+        size: what.size.trailing_zeros().min(3) as u8,
+        ..record(kind, pc, addr, value)
+    };
+    t.log.put(time, record);
+    held.raise(t, write, time);
+}
+
+/// A call of code that is not instrumented begins. `objects` is what it reaches, `None` for too much.
+pub fn call_begin(
+    t: &mut Thread,
+    function: usize,
+    name: Option<&CStr>,
+    objects: Option<&[(usize, usize)]>,
+) -> bool {
+    if !t.log.on {
+        return false;
+    }
+    if let Some(name) = name
+        && t.log.named.insert(function)
+    {
+        let name = name.to_bytes();
+        let name = &name[..name.len().min(deadheat_abi::spill::TEXT)];
+        if t.log.at + name.len() + ROOM >= t.log.full {
+            t.log.full = 0;
+        }
+        if !t.log.room(t.id) {
+            return false;
+        }
+        // So that it ends there, whenever.
+        let at = t.log.used();
+        t.log.block.bytes()[at..at + name.len() + ROOM].fill(0);
+        tell_after(t, 0, record(Kind::Text, 0, function, Some(name.len() as u64)));
+        let at = t.log.used();
+        t.log.block.bytes()[at..at + name.len()].copy_from_slice(name);
+        t.log.at += name.len();
+    }
+    for (addr, len) in objects.unwrap_or_default() {
+        tell_after(t, 0, record(Kind::Object, 0, *addr, Some(*len as u64)));
+    }
+    if objects.is_none() {
+        spill::wide();
+    }
+    let count = objects.map(|objects| objects.len() as u64);
+    tell_in_turn(t, record(Kind::CallBegin, 0, function, count));
+    t.log.on
+}
+
+/// It ends.
+pub fn call_end(t: &mut Thread) {
+    if t.log.on {
+        tell_in_turn(t, record(Kind::CallEnd, 0, 0, None));
+    }
+}
+
+/// A granule that only this thread changes.
+struct Held {
+    cell: &'static crate::cell::Cell,
+    own: bool,
+    /// Its last write, and last read.
+    write: u64,
+    read: u64,
+}
+
+impl Held {
+    /// Enters a section, for the granule of `addr`.
+    #[inline(always)]
+    fn take(t: &Thread, addr: usize) -> Held {
+        let own = t.owner.enter(addr);
+        let cell = shadow::cell(addr);
+        let write = if own {
+            cell.write.load(Ordering::Relaxed)
+        } else {
+            lock(cell)
+        };
+        Held {
+            cell,
+            own,
+            write: write >> 1,
+            read: cell.read.load(Ordering::Relaxed),
+        }
+    }
+
+    /// A time for an access of a thread whose last one was at `last`.
+    #[inline(always)]
+    fn time(&self, last: u64, write: bool) -> u64 {
+        let before = if write {
+            self.write.max(self.read)
+        } else {
+            self.write
+        };
+        last.max(before) + 1
+    }
+
+    /// Lets go of it, with an access at `time`.
+    #[inline(always)]
+    fn raise(self, t: &Thread, write: bool, time: u64) {
+        let mut last = self.write;
+        if write {
+            last = last.max(time);
+        } else if self.read < time {
+            self.cell.read.store(time, Ordering::Relaxed);
+        }
+        if write || !self.own {
+            self.cell.write.store(last << 1, Ordering::Release);
+        }
+        t.owner.leave();
+    }
+}
+
+#[inline(always)]
+fn lock(cell: &crate::cell::Cell) -> u64 {
+    let word = cell.write.fetch_or(1, Ordering::Acquire);
+    if word & 1 == 0 { word } else { wait(cell) }
+}
+
+#[cold]
+#[inline(never)]
+fn wait(cell: &crate::cell::Cell) -> u64 {
+    let mut wait = Wait::default();
+    loop {
+        while cell.write.load(Ordering::Relaxed) & 1 != 0 {
+            wait.once();
+        }
+        let word = cell.write.fetch_or(1, Ordering::Acquire);
+        if word & 1 == 0 {
+            return word;
+        }
+    }
+}
+
+/// # Safety
+/// The bytes can be read.
+#[inline(always)]
+unsafe fn read<const SIZE: usize>(addr: usize) -> u64 {
+    let at = std::ptr::with_exposed_provenance::<u8>(addr);
+    // SAFETY: as the caller promises. Volatile: it is the program's access, as it was.
+    unsafe {
+        match SIZE {
+            1 => at.read_volatile().into(),
+            2 => at.cast::<unaligned::U16>().read_volatile().get().into(),
+            4 => at.cast::<unaligned::U32>().read_volatile().get().into(),
+            _ => at.cast::<unaligned::U64>().read_volatile().get(),
+        }
+    }
+}
+
+/// # Safety
+/// The bytes can be written.
+#[inline(always)]
+unsafe fn write_to<const SIZE: usize>(addr: usize, value: u64) {
+    let at = std::ptr::with_exposed_provenance_mut::<u8>(addr);
+    // SAFETY: as the caller promises.
+    unsafe {
+        match SIZE {
+            1 => at.write_volatile(value as u8),
+            2 => at
+                .cast::<unaligned::U16>()
+                .write_volatile(unaligned::U16::new(value as u16)),
+            4 => at
+                .cast::<unaligned::U32>()
+                .write_volatile(unaligned::U32::new(value as u32)),
+            _ => at
+                .cast::<unaligned::U64>()
+                .write_volatile(unaligned::U64::new(value)),
+        }
+    }
+}
+
+/// Numbers at any address, accessed at once.
+mod unaligned {
+    macro_rules! number {
+        ($($name:ident $ty:ty),*) => { $(
+            #[repr(C, packed)]
+            #[derive(Clone, Copy)]
+            pub struct $name($ty);
+
+            impl $name {
+                #[inline(always)]
+                pub fn new(number: $ty) -> Self {
+                    $name(number)
+                }
+
+                #[inline(always)]
+                pub fn get(self) -> $ty {
+                    self.0
+                }
+            }
+        )* };
+    }
+    number!(U16 u16, U32 u32, U64 u64);
+}
+
+/// The thread's record, if what it does now is recorded: then it is inside the runtime, and in a section, from here on.
+#[inline(always)]
+fn enter() -> Option<(*mut Tls, &'static mut Thread)> {
+    let tls = tls::get();
+    // SAFETY: the thread's own variable, and its own record, which nobody else has in hand while it is not inside.
+    unsafe {
+        if (*tls).inside != 0 || (*tls).thread == 0 {
+            return None;
+        }
+        let t = &mut *std::ptr::with_exposed_provenance_mut::<Thread>((*tls).thread as usize);
+        if !t.log.on {
+            return None;
+        }
+        (&raw mut (*tls).inside).write_volatile(1 | IN_SECTION);
+        compiler_fence(Ordering::SeqCst);
+        Some((tls, t))
+    }
+}
+
+/// Outside again.
+#[inline(always)]
+fn leave(tls: *mut Tls) {
+    compiler_fence(Ordering::SeqCst);
+    // SAFETY: the thread's own variable.
+    unsafe {
+        (&raw mut (*tls).inside).write_volatile(0);
+        if (&raw const (*tls).pending).read_volatile() != 0 {
+            crate::thread::deliver();
+        }
+    }
+}
+
+/// Whether an access is within a granule that is the thread's own, and there is room for its record.
+#[inline(always)]
+fn is_quick<const SIZE: usize>(t: &Thread, addr: usize) -> bool {
+    addr % 8 + SIZE <= 8 && t.log.at < t.log.full && t.owner.owns(shadow::cell(addr))
+}
+
+/// A plain load of the program.
+///
+/// # Safety
+/// As for the load.
+pub unsafe extern "C" fn load<const SIZE: usize>(addr: usize, pc: usize) -> u64 {
+    // Here, before anything is held: where it faults, the program may go on somewhere else.
+    // SAFETY: the program's own access, here and below.
+    let early = unsafe { read::<SIZE>(addr) };
+    let Some((tls, t)) = enter() else { return early };
+    if !is_quick::<SIZE>(t, addr) {
+        // SAFETY: as above.
+        return unsafe { load_slowly::<SIZE>(tls, t, addr, pc) };
+    }
+    let cell = shadow::cell(addr);
+    let time = t.log.time.max(cell.write.load(Ordering::Relaxed) >> 1) + 1;
+    // SAFETY: as above.
+    let value = unsafe { read::<SIZE>(addr) };
+    t.log.put(time, access(Kind::Load, SIZE, addr, pc, value));
+    if cell.read.load(Ordering::Relaxed) < time {
+        cell.read.store(time, Ordering::Relaxed);
+    }
+    leave(tls);
+    value
+}
+
+/// # Safety
+/// As for the load.
+#[cold]
+#[inline(never)]
+unsafe fn load_slowly<const SIZE: usize>(tls: *mut Tls, t: &mut Thread, addr: usize, pc: usize) -> u64 {
+    t.owner.leave();
+    let within = addr % 8 + SIZE <= 8;
+    if !within {
+        range(t, Kind::RangeRead, addr, SIZE, pc);
+    }
+    let value = if within && t.log.room(t.id) {
+        let held = Held::take(t, addr);
+        let time = held.time(t.log.time, false);
+        // SAFETY: the program's own access, here and below.
+        let value = unsafe { read::<SIZE>(addr) };
+        t.log.put(time, access(Kind::Load, SIZE, addr, pc, value));
+        held.raise(t, false, time);
+        value
+    } else {
+        // SAFETY: as above.
+        unsafe { read::<SIZE>(addr) }
+    };
+    leave(tls);
+    value
+}
+
+/// A plain store of the program.
+///
+/// # Safety
+/// As for the store.
+pub unsafe extern "C" fn store<const SIZE: usize>(addr: usize, value: u64, pc: usize) {
+    let Some((tls, t)) = enter() else {
+        // SAFETY: the program's own access, here and below.
+        return unsafe { write_to::<SIZE>(addr, value) };
+    };
+    if !is_quick::<SIZE>(t, addr) {
+        // SAFETY: as above.
+        return unsafe { store_slowly::<SIZE>(tls, t, addr, value, pc) };
+    }
+    let cell = shadow::cell(addr);
+    let last = (cell.write.load(Ordering::Relaxed) >> 1).max(cell.read.load(Ordering::Relaxed));
+    let time = t.log.time.max(last) + 1;
+    t.log.put(time, access(Kind::Store, SIZE, addr, pc, value));
+    // SAFETY: as above.
+    unsafe { write_to::<SIZE>(addr, value) };
+    cell.write.store(time << 1, Ordering::Relaxed);
+    leave(tls);
+}
+
+/// # Safety
+/// As for the store.
+#[cold]
+#[inline(never)]
+unsafe fn store_slowly<const SIZE: usize>(tls: *mut Tls, t: &mut Thread, addr: usize, value: u64, pc: usize) {
+    t.owner.leave();
+    let within = addr % 8 + SIZE <= 8;
+    if !within {
+        range(t, Kind::RangeWrite, addr, SIZE, pc);
+    }
+    if within && t.log.room(t.id) {
+        let held = Held::take(t, addr);
+        let time = held.time(t.log.time, true);
+        t.log.put(time, access(Kind::Store, SIZE, addr, pc, value));
+        // SAFETY: the program's own access, here and below.
+        unsafe { write_to::<SIZE>(addr, value) };
+        held.raise(t, true, time);
+    } else {
+        // SAFETY: as above.
+        unsafe { write_to::<SIZE>(addr, value) };
+    }
+    leave(tls);
+}
+
+#[inline(always)]
+fn access(kind: Kind, size: usize, addr: usize, pc: usize, value: u64) -> Record {
+    Record {
+        kind: kind as u8,
+        size: size.trailing_zeros() as u8,
+        pc: pc as u64,
+        addr: addr as u64,
+        value: Some(value & (!0 >> (64 - 8 * size as u32))),
+    }
+}
