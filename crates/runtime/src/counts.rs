@@ -1,7 +1,7 @@
 //! What a run with `count=1` counts: the checks of instrumented code, each of them.
 //!
 //! An ordinary run cannot tell, because most checks end in the inline test. With `count=1` that test looks at cells that
-//! are like no epoch ([`tls::ODD`]), so that it always fails and the hook is called, which does with the real cell what
+//! are like no epoch ([`crate::tls::ODD`]), so that it always fails and the hook is called, which does with the real cell what
 //! it always does. So every check is counted and what is found stays the same; only time is lost.
 //!
 //! Accesses are counted by code that was instrumented for it (`abi::hooks::ACCESSES`), before any of them is found to
