@@ -222,9 +222,11 @@ macro_rules! redirect {
         fn $name:ident[$pc:pat]($($arg:ident: $ty:ty),* $(,)?) $(-> $ret:ty)? $body:block
     )*) => { $(
         const _: () = {
+            // SAFETY of calling either: as the function of libc that it stands for.
             $(#[$meta])*
             unsafe extern "C-unwind" fn body($($arg: $ty,)* $pc: usize) $(-> $ret)? $body
 
+            // SAFETY of the name: nobody else has this prefix.
             #[unsafe(export_name = concat!("__deadheat_", stringify!($name)))]
             #[unsafe(naked)]
             unsafe extern "C-unwind" fn stub($($arg: $ty),*) $(-> $ret)? {

@@ -12,6 +12,7 @@ use crate::sync;
 use core::ffi::c_void;
 use rustc_hash::FxHashMap;
 
+// SAFETY of calling one: with the object that it was given for, once.
 type Destructor = unsafe extern "C-unwind" fn(*mut c_void);
 
 /// The destructors of exception objects that are alive.
@@ -33,6 +34,7 @@ fn stand_in(object: *mut c_void, destructor: Option<Destructor>) -> Option<Destr
     Some(if known.is_some() { destroy } else { own })
 }
 
+// SAFETY of calling it: as for the destructor that it stands in for.
 unsafe extern "C-unwind" fn destroy(object: *mut c_void) {
     // Not by `event`: it must be found also where the runtime does not listen.
     let own = crate::thread::shut(|| DESTRUCTORS.lock().as_mut()?.remove(&(object as usize)));

@@ -20,6 +20,7 @@ static QUICK_STATUS: AtomicI32 = AtomicI32::new(0);
 /// Where calls of `quick_exit` are ordered behind the registration of its handlers.
 pub const QUICK: usize = 1;
 
+// SAFETY: as glibc declares them.
 unsafe extern "C" {
     fn on_exit(handler: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
     fn at_quick_exit(handler: extern "C" fn()) -> c_int;

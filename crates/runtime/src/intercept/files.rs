@@ -309,11 +309,14 @@ fn around(first: c_uint, last: c_uint, close: impl Fn(c_uint, c_uint) -> c_int) 
 }
 
 // Six arguments leave no register for the caller's address, and nobody needs it.
+//
+// SAFETY of calling these: as the functions of libc whose names and types they have.
 super::define::real! {
     RECVFROM: fn(c_int, *mut c_void, size_t, c_int, *mut sockaddr, *mut socklen_t) -> ssize_t = c"recvfrom";
     SENDTO: fn(c_int, *const c_void, size_t, c_int, *const sockaddr, socklen_t) -> ssize_t = c"sendto";
 }
 
+// SAFETY: libc's own name and type.
 #[cfg(not(test))]
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn recvfrom(
@@ -330,6 +333,7 @@ unsafe extern "C-unwind" fn recvfrom(
     result
 }
 
+// SAFETY: libc's own name and type.
 #[cfg(not(test))]
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sendto(

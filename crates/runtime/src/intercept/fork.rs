@@ -10,7 +10,7 @@ thread_local! {
     static HELD: Cell<bool> = const { Cell::new(false) };
 }
 
-unsafe extern "C" fn before() {
+extern "C" fn before() {
     let listens = thread::with(|_| ()).is_some();
     HELD.set(listens);
     if listens {
@@ -27,7 +27,7 @@ unsafe extern "C" fn before() {
     }
 }
 
-unsafe extern "C" fn parent() {
+extern "C" fn parent() {
     if HELD.replace(false) {
         crate::fork::parent();
         let_go();
@@ -35,7 +35,7 @@ unsafe extern "C" fn parent() {
     }
 }
 
-unsafe extern "C" fn child() {
+extern "C" fn child() {
     if HELD.replace(false) {
         let_go();
         late::forget_all();

@@ -23,7 +23,9 @@ macro_rules! global {
         );
         $(
             $(#[$meta])*
+            // SAFETY of calling it: as the function of that name.
             pub fn $name() -> Option<unsafe extern "C-unwind" fn($($ty),*) $(-> $ret)?> {
+                // SAFETY: a word that the assembly above defines.
                 unsafe extern "C" {
                     #[link_name = concat!("deadheat_global_", $symbol)]
                     static ADDRESS: usize;
