@@ -62,7 +62,7 @@ fn build(args: &Target, language: Language, directory: &Path, record: bool) -> R
         }
         None => directory.join(name),
     };
-    compilers::build(
+    let command = compilers::command(
         language,
         &args.target,
         &output,
@@ -71,6 +71,7 @@ fn build(args: &Target, language: Language, directory: &Path, record: bool) -> R
         &Home::open()?,
         record,
     )?;
+    compilers::build(command, &args.target)?;
     Ok(output)
 }
 

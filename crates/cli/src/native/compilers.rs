@@ -58,17 +58,8 @@ pub fn command(
     Ok(command)
 }
 
-/// Builds `source` into the program at `output`, to be recorded or to be checked.
-pub fn build(
-    language: Language,
-    source: &Path,
-    output: &Path,
-    cflags: &[String],
-    rustflags: &[String],
-    home: &Home,
-    record: bool,
-) -> Result<()> {
-    let mut command = command(language, source, output, cflags, rustflags, home, record)?;
+/// Builds `source` by a [`command`].
+pub fn build(mut command: Command, source: &Path) -> Result<()> {
     let name = Path::new(command.get_program()).display().to_string();
     let status = command.status().with_context(|| format!("cannot run `{name}`"))?;
     if !status.success() {
