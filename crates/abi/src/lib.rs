@@ -6,6 +6,7 @@
 
 #![no_std]
 
+pub mod also;
 pub mod atomics;
 pub mod callee;
 pub mod hooks;
@@ -16,4 +17,4 @@ pub mod tls;
 pub mod wire;
 
 /// Raised with every change of what is defined here. Part of the cache key and of the runtime's file name.
-pub const VERSION: u32 = 3;
+pub const VERSION: u32 = 4;

@@ -111,10 +111,10 @@ fn instrument<'c>(
 fn pipeline(opt_level: u8) -> &'static str {
     match opt_level {
         // Cheap passes that put locals into registers.
-        0 => "function(ee-instrument),default<O0>,function(sroa,early-cse,simplifycfg)",
-        1 => "function(ee-instrument),default<O1>",
-        2 => "function(ee-instrument),default<O2>",
-        _ => "function(ee-instrument),default<O3>",
+        0 => "function(ee-instrument),default<O0>,function(sroa,early-cse,simplifycfg,loop-simplify)",
+        1 => "function(ee-instrument),default<O1>,function(loop-simplify)",
+        2 => "function(ee-instrument),default<O2>,function(loop-simplify)",
+        _ => "function(ee-instrument),default<O3>,function(loop-simplify)",
     }
 }
 

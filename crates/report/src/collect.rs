@@ -227,6 +227,7 @@ impl Kept {
             address: None,
             size: location.size,
             frames: names::frame(side.site, tables).into_iter().collect(),
+            also: Vec::new(),
             locks: (locks_known || !side.locks.is_empty())
                 .then(|| side.locks.iter().map(|lock| names::lock(*lock, tables)).collect()),
         };

@@ -214,6 +214,9 @@ pub struct Access {
     pub size: Option<u64>,
     /// Where, innermost first. Empty if unknown.
     pub frames: Vec<Frame>,
+    /// Other places that the innermost one may be: one check was made for accesses at all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Frame>,
     /// Locks held, where known.
     pub locks: Option<Vec<Lock>>,
 }

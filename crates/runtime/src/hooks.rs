@@ -4,6 +4,7 @@
 //! convention lets a function change, and hands on the return address, which says where in the program the access is.
 
 use crate::checks::{self, Does};
+use crate::sweeps::Sweep;
 use crate::thread::{self, Inside, Thread};
 use crate::{cell, counts, intercept, outside, record, shadow, sync};
 use deadheat_abi::atomics::{Ordering, What};
@@ -13,18 +14,19 @@ use deadheat_abi::spill::Kind;
 use std::arch::naked_asm;
 use std::ffi::c_void;
 
-/// Runs `f` with the thread's record if its accesses are to be checked, `recorded` if they are to be recorded.
+/// Runs `f` with the thread's record if its accesses are to be checked, `recorded` if they are to be recorded. `pieces` are
+/// how many, how far apart, and of how many bytes.
 #[inline(always)]
 fn checked<const WRITE: bool>(
     addr: usize,
-    len: usize,
+    pieces: (usize, usize, usize),
     f: impl FnOnce(&mut Thread),
     recorded: impl FnOnce(&mut Thread),
 ) {
     if let Some(inside) = Inside::enter() {
         inside.run(|t| {
             if counts::on() {
-                counts::check(t, WRITE, addr, len);
+                counts::check(t, WRITE, addr, pieces);
             }
             if t.checks() {
                 f(t);
@@ -43,7 +45,7 @@ fn record_range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, pc: 
 extern "C" fn access<const WRITE: bool, const SIZE: usize>(addr: usize, context: u64, pc: usize) {
     checked::<WRITE>(
         addr,
-        SIZE,
+        (1, 0, SIZE),
         |t| {
             if SIZE <= 8 {
                 let mask = (((1u16 << SIZE) - 1) as u8) << (addr % 8);
@@ -60,7 +62,7 @@ extern "C" fn any<const WRITE: bool>(addr: usize, len: usize, context: u64, pc: 
     if len > 0 {
         checked::<WRITE>(
             addr,
-            len,
+            (1, 0, len),
             |t| range::<WRITE>(t, addr, len, context, pc),
             |t| record_range::<WRITE>(t, addr, len, pc),
         );
@@ -82,6 +84,55 @@ fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, context: u6
     let does = if WRITE { Does::Write } else { Does::Read };
     let place = t.place(context, pc, false);
     checks::range::<WRITE>(t, addr, len, place, does);
+}
+
+extern "C" fn strided<const WRITE: bool>(
+    addr: usize,
+    count: usize,
+    stride: usize,
+    size: usize,
+    context: u64,
+    pc: usize,
+) {
+    if count == 0 || size == 0 {
+        return;
+    }
+    // From the lowest place up.
+    let (addr, stride) = match stride.cast_signed() {
+        0.. => (addr, stride),
+        _ => (
+            addr.wrapping_add((count - 1).wrapping_mul(stride)),
+            stride.wrapping_neg(),
+        ),
+    };
+    let pieces = match count == 1 || stride <= size {
+        true => (1, 0, (count - 1) * stride + size),
+        false => (count, stride, size),
+    };
+    checked::<WRITE>(
+        addr,
+        pieces,
+        |t| {
+            let sweep = Sweep {
+                addr,
+                pieces,
+                write: WRITE,
+            };
+            if t.sweeps.has(t.epoch, &sweep) {
+                return;
+            }
+            match pieces {
+                (1, _, len) => range::<WRITE>(t, addr, len, context, pc),
+                _ => {
+                    let does = if WRITE { Does::Write } else { Does::Read };
+                    let place = t.place(context, pc, false);
+                    checks::strided::<WRITE>(t, addr, pieces, place, does);
+                }
+            }
+            t.sweeps.add(t.epoch, sweep);
+        },
+        |t| (0..pieces.0).for_each(|n| record_range::<WRITE>(t, addr + n * pieces.1, pieces.2, pc)),
+    );
 }
 
 /// A stub that preserves registers and passes the return address in `$pc`, the register behind the last argument.
@@ -151,6 +202,10 @@ preserving! {
     __deadheat_read_range = "rcx", any::<false>;
     #[unsafe(no_mangle)]
     __deadheat_write_range = "rcx", any::<true>;
+    #[unsafe(no_mangle)]
+    __deadheat_read_strided = "r9", strided::<false>;
+    #[unsafe(no_mangle)]
+    __deadheat_write_strided = "r9", strided::<true>;
 }
 
 /// Stubs that hand on where they were called from, behind the arguments.

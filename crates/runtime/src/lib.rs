@@ -50,6 +50,7 @@ pub mod spin;
 pub mod stacks;
 #[cfg(test)]
 mod stress;
+mod sweeps;
 pub mod sync;
 pub mod this;
 pub mod thread;

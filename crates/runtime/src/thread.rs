@@ -16,6 +16,7 @@ use crate::places::{At, Place};
 use crate::record::{self, Log};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
 use crate::stacks::{self, Entry};
+use crate::sweeps::Sweeps;
 use crate::tls::{self, Tls};
 use crate::{channel, code, intercept, outside, shadow, side, this};
 use deadheat_abi::shadow::{EPOCH, SIDE, SLOT_SHIFT, TIME_SHIFT};
@@ -68,6 +69,8 @@ pub struct Thread {
     pub recent: Box<[Seen; SEEN]>,
     /// Chains of readers that it is known to be in.
     pub chains: Box<[Chained; SEEN]>,
+    /// Checks behind loops made in this epoch.
+    pub sweeps: Sweeps,
     /// Side states put by to be used again.
     pub sides: Vec<u32>,
     /// Calls into code that is not instrumented.
@@ -261,6 +264,7 @@ impl Thread {
             places: Places::new(),
             recent: zeroed_box(),
             chains: zeroed_box(),
+            sweeps: Sweeps::default(),
             sides: Vec::new(),
             calls: Calls::default(),
             stack: (0, 0),

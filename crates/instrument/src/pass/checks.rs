@@ -3,14 +3,16 @@
 use super::accesses::{Access, Atomic, Extent, Meaning, Reader};
 use super::builder::Builder;
 use super::context::{self, Calls, Keeping};
+use super::flow::Flow;
 use super::ir::{At, Block, Ir, Opcode, Value, attribute_kind};
+use super::loops::Sweep;
 use super::places::Places;
 use super::private::Private;
 use super::redirect::redirect;
 use super::templates::{Shape, Template};
-use super::{outside, perform, unmasked};
+use super::{loops, outside, perform, unmasked};
 use crate::module::Options;
-use deadheat_abi::{hooks, shadow};
+use deadheat_abi::{also, hooks, shadow};
 use llvm_sys::target::LLVMTargetDataRef;
 use std::collections::{BTreeSet, HashSet};
 
@@ -21,6 +23,7 @@ pub struct Inserter<'m, 'u> {
     reader: Reader,
     places: Places<'m>,
     private: Private<'m>,
+    calm: HashSet<Value<'m>>,
     used: &'u mut BTreeSet<Template>,
     kinds: Kinds,
     /// Whether accesses are to be counted.
@@ -36,6 +39,8 @@ struct Kinds {
     /// They say what a function does to memory and to other threads: more, now.
     outdated: [u32; 3],
     nosync: u32,
+    nonlazybind: u32,
+    nounwind: u32,
     invariant_load: u32,
 }
 
@@ -66,6 +71,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
             reader: Reader::new(layout),
             places: Places::new(ir, layout),
             private: Private::new(ir),
+            calm: loops::calm_functions(ir),
             used,
             count: options.count,
             kinds: Kinds {
@@ -73,6 +79,8 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 returns_twice: attribute_kind("returns_twice"),
                 outdated: ["memory", "nosync", "speculatable"].map(attribute_kind),
                 nosync: attribute_kind("nosync"),
+                nonlazybind: attribute_kind("nonlazybind"),
+                nounwind: attribute_kind("nounwind"),
                 invariant_load: ir.metadata_kind("invariant.load"),
             },
             record: options.record,
@@ -109,6 +117,18 @@ impl<'m, 'u> Inserter<'m, 'u> {
             // Traces have no stacks.
             keeping = Keeping::Not;
         }
+        let mut sweeps = Vec::new();
+        if !self.record && plan.calls.twice.is_empty() {
+            let flow = Flow::new(function);
+            sweeps = loops::sweep(
+                self.ir,
+                &self.builder,
+                &self.reader,
+                &self.calm,
+                &flow,
+                &mut plan.plain,
+            );
+        }
         self.to_entry(blocks[0]);
         let thread = context::thread_variable(self.ir, &self.builder);
         // Contexts first: a check must come after the function's value is stored, and before the old one is put back.
@@ -116,6 +136,9 @@ impl<'m, 'u> Inserter<'m, 'u> {
         for (at, access) in plan.plain {
             self.builder.before(at);
             self.check(access, thread, keeping);
+        }
+        for sweep in sweeps {
+            self.check_sweep(&sweep, thread, keeping);
         }
         for (at, atomic) in plan.atomic {
             self.surround(at, atomic, thread, keeping);
@@ -384,6 +407,46 @@ impl<'m, 'u> Inserter<'m, 'u> {
             .call(template.declare(self.ir), template.ty(self.ir), arguments);
     }
 
+    /// Puts in the check behind a loop.
+    fn check_sweep(&self, sweep: &Sweep<'m>, thread: Value<'m>, keeping: Keeping) {
+        let (ir, builder) = (self.ir, &self.builder);
+        builder.before(sweep.before);
+        builder.with_line_of(sweep.accesses[0]);
+        let context = self.context(thread, keeping);
+        let number = ir.integer(64);
+        let ty = ir.function_type(ir.void(), &[ir.pointer(), number, number, number, number]);
+        let name = match sweep.write {
+            true => hooks::WRITE_STRIDED,
+            false => hooks::READ_STRIDED,
+        };
+        let hook = ir.declare(name, ty);
+        // Bound when the program is loaded: the resolver of lazy binding spoils r10.
+        for kind in [self.kinds.nonlazybind, self.kinds.nounwind] {
+            ir.add(hook, kind, 0);
+        }
+        let size = ir.number(sweep.size);
+        builder.call_preserving(
+            hook,
+            ty,
+            &[sweep.address, sweep.count, sweep.stride, size, context],
+        );
+        let mut told = vec![sweep.accesses[0].line()];
+        for access in &sweep.accesses {
+            if told.len() <= also::MOST && !told.contains(&access.line()) {
+                told.push(access.line());
+                builder.with_line_of(*access);
+                builder.mark(&also::MARK);
+            }
+        }
+    }
+
+    fn context(&self, thread: Value<'m>, keeping: Keeping) -> Value<'m> {
+        match keeping {
+            Keeping::Stored => context::found(&self.builder, thread),
+            _ => context::compute(self.ir, &self.builder, thread),
+        }
+    }
+
     /// Puts an atomic operation between the calls that make it one with its effect on clocks.
     fn surround(&self, at: Value<'m>, atomic: Atomic<'m>, thread: Value<'m>, keeping: Keeping) {
         let (ir, builder) = (self.ir, &self.builder);
@@ -395,10 +458,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
         if let Some(failed) = atomic.failed {
             what = builder.select(builder.member(at, 1), what, ir.small(failed.pack()));
         }
-        let context = match keeping {
-            Keeping::Stored => context::found(builder, thread),
-            _ => context::compute(ir, builder, thread),
-        };
+        let context = self.context(thread, keeping);
         let ty = ir.function_type(ir.void(), &[ir.pointer(), ir.integer(32), ir.integer(64)]);
         builder.call(
             ir.declare(hooks::ATOMIC_END, ty),

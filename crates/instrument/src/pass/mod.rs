@@ -4,11 +4,14 @@
 //! ([`private`]), reads that a write follows at once ([`checks`]), and functions of which [`is_left_alone`] says so.
 
 mod accesses;
+mod affine;
 mod builder;
 mod checks;
 mod context;
 pub mod coverage;
+mod flow;
 mod ir;
+mod loops;
 mod outside;
 mod perform;
 mod places;
