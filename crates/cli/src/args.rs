@@ -8,6 +8,7 @@ use crate::traces::shares;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use deadheat_detect::select::{DetectorName, FilterName};
+use deadheat_instrument::module::Placement;
 use deadheat_predict::{Model, Options as PredictOptions, SolverName};
 use deadheat_report::quote;
 use deadheat_trace::generate::{Config, Pattern, Shares};
@@ -93,7 +94,27 @@ pub struct Check {
     pub program: Target,
 
     #[command(flatten)]
+    pub build: BuildArgs,
+
+    #[command(flatten)]
     pub report: ReportArgs,
+}
+
+/// How to instrument what is built.
+#[derive(Debug, Args)]
+pub struct BuildArgs {
+    /// Which checks to leave out: none (off), those that others stand for (redundant), or also make one of several and
+    /// move them out of loops (full) [default: full]
+    #[arg(long, value_name = "WHICH", value_parser = placements(), hide_possible_values = true)]
+    pub placement: Option<Placement>,
+}
+
+impl BuildArgs {
+    /// As a shell takes them.
+    pub fn as_words(&self) -> Option<String> {
+        let placement = self.placement?;
+        Some(format!("--placement {}", placement.as_str()))
+    }
 }
 
 /// The program to run.
@@ -173,6 +194,9 @@ pub struct CargoArgs {
         value_name = "COMMAND"
     )]
     pub cargo: Vec<OsString>,
+
+    #[command(flatten)]
+    pub build: BuildArgs,
 
     #[command(flatten)]
     pub report: ReportArgs,
@@ -627,6 +651,11 @@ fn models() -> impl TypedValueParser<Value = Model> {
 fn solvers() -> impl TypedValueParser<Value = SolverName> {
     PossibleValuesParser::new(SolverName::ALL.map(SolverName::as_str))
         .try_map(|name| name.parse::<SolverName>())
+}
+
+fn placements() -> impl TypedValueParser<Value = Placement> {
+    let parse = |name: String| Placement::parse(&name).ok_or("no such placement");
+    PossibleValuesParser::new(Placement::ALL.map(Placement::as_str)).try_map(parse)
 }
 
 fn patterns() -> impl TypedValueParser<Value = Pattern> {

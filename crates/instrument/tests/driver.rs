@@ -1,6 +1,7 @@
 //! Tests of the linker driver: a script stands for the real linker and keeps what it is given.
 
 use deadheat_instrument::driver::{self, CACHE_LIMIT, Config, Face};
+use deadheat_instrument::module::Placement;
 use object::read::archive::ArchiveFile;
 use std::ffi::OsString;
 use std::fs;
@@ -116,6 +117,8 @@ done
             identity: b"test".to_vec(),
             count: false,
             record: false,
+            placement: Placement::Full,
+            explain: false,
         }
     }
 

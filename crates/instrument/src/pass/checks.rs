@@ -3,16 +3,20 @@
 use super::accesses::{Access, Atomic, Extent, Meaning, Reader};
 use super::builder::Builder;
 use super::context::{self, Calls, Keeping};
+use super::decisions::Decisions;
 use super::ir::{At, Block, Ir, Opcode, Value, attribute_kind};
 use super::places::Places;
 use super::private::Private;
+use super::effects;
 use super::redirect::redirect;
+use super::redundant;
 use super::templates::{Shape, Template};
 use super::{outside, perform, unmasked};
-use crate::module::Options;
+use crate::decisions::Rule;
+use crate::module::{Options, Placement};
 use deadheat_abi::{hooks, shadow};
 use llvm_sys::target::LLVMTargetDataRef;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 /// Instruments functions of one module.
 pub struct Inserter<'m, 'u> {
@@ -27,6 +31,10 @@ pub struct Inserter<'m, 'u> {
     count: bool,
     /// For a program that is to be recorded.
     record: bool,
+    placement: Placement,
+    /// What calls do.
+    calls: effects::Calls<'m>,
+    decisions: Decisions,
 }
 
 /// Numbers of attributes and metadata.
@@ -59,6 +67,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
         layout: LLVMTargetDataRef,
         used: &'u mut BTreeSet<Template>,
         options: &Options,
+        calls: effects::Calls<'m>,
     ) -> Self {
         Inserter {
             ir,
@@ -76,7 +85,15 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 invariant_load: ir.metadata_kind("invariant.load"),
             },
             record: options.record,
+            placement: options.placement,
+            calls,
+            decisions: Decisions::new(options.explain),
         }
+    }
+
+    /// What became of the accesses of all functions.
+    pub fn decisions(self) -> Decisions {
+        self.decisions
     }
 
     /// Instruments a function.
@@ -88,6 +105,16 @@ impl<'m, 'u> Inserter<'m, 'u> {
             self.plan_block(function, block, &mut plan);
         }
         plan.plain.reverse();
+        if self.placement != Placement::Off && !self.record {
+            let decisions = &mut self.decisions;
+            redundant::remove(
+                &mut plan.plain,
+                &blocks,
+                &self.calls,
+                self.reader.layout(),
+                |at, access, rule, by| decisions.note(at, access, rule, by),
+            );
+        }
         if self.count {
             for &(at, count) in &plan.counts {
                 self.builder.before(at);
@@ -114,6 +141,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
         // Contexts first: a check must come after the function's value is stored, and before the old one is put back.
         context::keep(self.ir, &self.builder, thread, keeping, &plan.calls);
         for (at, access) in plan.plain {
+            self.decisions.note(at, &access, Rule::Checked, None);
             self.builder.before(at);
             self.check(access, thread, keeping);
         }
@@ -141,15 +169,11 @@ impl<'m, 'u> Inserter<'m, 'u> {
         }
     }
 
-    /// What a block needs. Walks backwards, for the sake of reads before writes.
+    /// What a block needs. Walks backwards; so do those that look at the plan until it is turned round.
     fn plan_block(&mut self, function: Value<'m>, block: Block<'m>, plan: &mut Plan<'m>) {
         let instructions: Vec<_> = block.instructions().collect();
         self.places.enter_block(&instructions);
         let replaced = instructions.iter().any(|instruction| instruction.is_musttail());
-        // A read needs no check of its own if a write of the same bytes follows in the block and nothing in between can
-        // synchronise: both happen in one epoch, so whatever races with the read races with the write. (Another read
-        // races with neither.) The set has what is written behind the place that the walk is at.
-        let mut written: HashSet<(Value<'m>, u64)> = HashSet::new();
         let mut count: Option<(Value<'m>, u64)> = None;
         for (index, &at) in instructions.iter().enumerate().rev() {
             match self.reader.read(at) {
@@ -163,11 +187,10 @@ impl<'m, 'u> Inserter<'m, 'u> {
                             at = selection.at;
                         }
                     }
-                    // One after another, so that a copy onto itself is not dropped: its read is not before another write.
-                    let single = accesses.len() == 1;
                     for mut access in accesses.into_iter().rev() {
                         access.place = self.places.place(index, access.pointer, access.alignment);
-                        if self.needs_none(at, access) {
+                        if let Some(rule) = self.needs_none(at, access) {
+                            self.decisions.note(at, &access, rule, None);
                             continue;
                         }
                         count = Some((at, count.map_or(1, |(_, count)| count + 1)));
@@ -180,26 +203,15 @@ impl<'m, 'u> Inserter<'m, 'u> {
                             }
                             continue;
                         }
-                        if let Extent::Bytes(size) = access.extent
-                            && single
-                        {
-                            if access.write {
-                                written.insert((access.pointer, size));
-                            } else if written.contains(&(access.pointer, size)) {
-                                continue;
-                            }
-                        }
                         plan.plain.push((at, access));
                     }
                 }
                 Meaning::Atomic(atomic) => {
-                    written.clear();
                     if !self.private.is_private(atomic.pointer, true) {
                         plan.atomic.push((at, atomic));
                     }
                 }
                 Meaning::Fence(order) => {
-                    written.clear();
                     plan.fences.push((at, order as u32));
                 }
             }
@@ -209,7 +221,6 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 _ => {}
             }
             if at.is_call() && at.callee().intrinsic().is_none() {
-                written.clear();
                 if !at.callee().is_assembly() {
                     self.plan_call(function, at, &mut plan.calls);
                 }
@@ -246,16 +257,21 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 .is_none()
     }
 
-    /// Whether an access needs no check.
-    fn needs_none(&mut self, at: Value<'m>, access: Access<'m>) -> bool {
+    /// Why an access needs no check, if it needs none.
+    fn needs_none(&mut self, at: Value<'m>, access: Access<'m>) -> Option<Rule> {
         if access.extent == Extent::Bytes(0) {
-            return true;
+            return Some(Rule::Constant);
         }
         // LLVM's word for memory that never changes while it can be read: tables of virtual functions and the like.
         if !access.write && at.metadata(self.kinds.invariant_load).is_some() {
-            return true;
+            return Some(Rule::Constant);
         }
-        self.private.is_private(access.pointer, access.write)
+        if !self.private.is_private(access.pointer, access.write) {
+            return None;
+        }
+        // What only reads may do without is constant.
+        let private = !self.decisions.wanted() || self.private.is_private(access.pointer, true);
+        Some(if private { Rule::Private } else { Rule::Constant })
     }
 
     /// Puts the builder behind the locals of the entry block. All locals must be there: in another block than the first,

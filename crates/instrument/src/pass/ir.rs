@@ -584,6 +584,11 @@ impl<'m> Ir<'m> {
         self.context
     }
 
+    /// LLVM's own.
+    pub(super) fn raw_module(self) -> LLVMModuleRef {
+        self.module
+    }
+
     /// Data layout and target, as a module of text begins.
     pub fn head(self) -> String {
         let layout = llvm!(CStr::from_ptr(LLVMGetDataLayoutStr(self.module))).to_string_lossy();

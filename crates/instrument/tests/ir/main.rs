@@ -6,3 +6,4 @@ mod calls;
 mod harness;
 mod left_out;
 mod outside;
+mod redundant;
