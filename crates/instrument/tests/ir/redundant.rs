@@ -86,10 +86,9 @@ fn a_check_stands_for_what_comes_behind_until_something_is_released() {
         ("fence syncscope(\"singlethread\") seq_cst", false),
         ("call void asm sideeffect \"\", \"~{memory}\"()", true),
     ] {
-        for first in [READ, WRITE] {
-            let found = second(first, between, AGAIN);
-            assert_eq!(found.len(), if kept { 2 } else { 1 }, "{first} {between}: {found:?}");
-        }
+        // A write, for which the read behind it cannot stand.
+        let found = second(WRITE, between, AGAIN);
+        assert_eq!(found.len(), if kept { 2 } else { 1 }, "{between}: {found:?}");
     }
 }
 
@@ -150,7 +149,7 @@ fn bytes_within_others() {
         "%i = getelementptr i8, ptr %p, i64 4
          %a = load volatile i64, ptr %p, align 8
          %b = load volatile i64, ptr %i, align 8",
-        &["read8(%p)", "read_range(%i, 8)"],
+        &["read8(%p)", "read8(%i)"],
     );
 }
 
@@ -192,9 +191,8 @@ fn on_every_path_or_not_at_all() {
         ));
         hooks(&text, "f").len()
     };
-    let other = "%o = load volatile i64, ptr %p, align 8";
     let behind = "%e = load volatile i64, ptr %p, align 8";
-    assert_eq!(module(READ, other, behind), 2, "both stand for the last");
+    assert_eq!(module(READ, WRITE, behind), 2, "both stand for the last");
     assert_eq!(module(READ, "", behind), 1, "the last stands for the first");
     assert_eq!(module(READ, "", ""), 1);
     assert_eq!(module(WRITE, "", behind), 2, "a read does not stand for a write");
