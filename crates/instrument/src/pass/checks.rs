@@ -11,7 +11,7 @@ use super::effects;
 use super::redirect::redirect;
 use super::redundant;
 use super::templates::{Shape, Template};
-use super::{outside, perform, unmasked};
+use super::{neighbours, outside, perform, unmasked};
 use crate::decisions::Rule;
 use crate::module::{Options, Placement};
 use deadheat_abi::{hooks, shadow};
@@ -111,6 +111,17 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 &mut plan.plain,
                 &blocks,
                 &self.calls,
+                self.reader.layout(),
+                |at, access, rule, by| decisions.note(at, access, rule, by),
+            );
+        }
+        if self.placement == Placement::Full && !self.record {
+            let decisions = &mut self.decisions;
+            neighbours::merge(
+                &mut plan.plain,
+                &blocks,
+                &self.calls,
+                &self.builder,
                 self.reader.layout(),
                 |at, access, rule, by| decisions.note(at, access, rule, by),
             );

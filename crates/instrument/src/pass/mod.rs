@@ -13,6 +13,7 @@ mod decisions;
 mod effects;
 mod flow;
 mod ir;
+mod neighbours;
 mod outside;
 mod perform;
 mod places;

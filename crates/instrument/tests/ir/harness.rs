@@ -22,6 +22,11 @@ pub fn counting(module: &str) -> String {
     try_with(module, true, Placement::Redundant).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// The instrumented module, with all that placement does.
+pub fn fully(module: &str) -> String {
+    try_with(module, false, Placement::Full).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// The instrumented module, with a check for each access.
 pub fn with_all_checks(module: &str) -> String {
     try_with(module, false, Placement::Off).unwrap_or_else(|error| panic!("{error}"))
