@@ -8,6 +8,7 @@ use crate::traces::shares;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use deadheat_detect::select::{DetectorName, FilterName};
+use deadheat_instrument::module::Placement;
 use deadheat_predict::{Model, Options as PredictOptions, SolverName};
 use deadheat_report::quote;
 use deadheat_trace::generate::{Config, Pattern, Shares};
@@ -68,6 +69,7 @@ pub enum Command {
     #[command(name = "c++", disable_help_flag = true)]
     Cxx(Compiler),
     Report(ReportFile),
+    ExplainChecks(ExplainChecks),
     Bench(Box<Bench>),
     /// Report what a running program says on stdin; programs start this by themselves
     #[command(name = "__report", hide = true)]
@@ -93,7 +95,27 @@ pub struct Check {
     pub program: Target,
 
     #[command(flatten)]
+    pub build: BuildArgs,
+
+    #[command(flatten)]
     pub report: ReportArgs,
+}
+
+/// How to instrument what is built.
+#[derive(Debug, Args)]
+pub struct BuildArgs {
+    /// Which checks to leave out: none (off), those that others stand for (redundant), or also make one of several and
+    /// move them out of loops (full) [default: full]
+    #[arg(long, value_name = "WHICH", value_parser = placements(), hide_possible_values = true)]
+    pub placement: Option<Placement>,
+}
+
+impl BuildArgs {
+    /// As a shell takes them.
+    pub fn as_words(&self) -> Option<String> {
+        let placement = self.placement?;
+        Some(format!("--placement {}", placement.as_str()))
+    }
 }
 
 /// The program to run.
@@ -119,6 +141,44 @@ pub struct Target {
     #[arg(long, value_name = "FILE")]
     pub keep: Option<PathBuf>,
 }
+
+/// Show which accesses of a source are checked, and why the others are not
+///
+/// A source is built as `deadheat check` does it. A program or an object says it of all its sources, if it was built with
+/// DEADHEAT_EXPLAIN=1 in the environment.
+#[derive(Debug, Args)]
+#[command(after_help = EXPLAIN_EXAMPLES)]
+pub struct ExplainChecks {
+    /// A source (.c, .cc, .cpp, .cxx, .C, .rs), or what was built of some
+    #[arg(value_name = "SOURCE|PROGRAM")]
+    pub file: PathBuf,
+
+    /// Flags for clang, as in "-O2 -std=c++20"
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    pub cflags: Vec<String>,
+
+    /// Flags for rustc, as in "-O --edition 2021"
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    pub rustflags: Vec<String>,
+
+    #[command(flatten)]
+    pub build: BuildArgs,
+
+    /// Write a page with the annotated sources to FILE instead; - is stdout
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+
+    /// Also sources of the system and the toolchain
+    #[arg(long)]
+    pub all: bool,
+}
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  deadheat explain-checks --cflags -O2 demo.c
+  deadheat explain-checks --html checks.html demo.rs
+  DEADHEAT_EXPLAIN=1 deadheat cc -O2 -o server server.c    a program that says it ...
+  deadheat explain-checks ./server                         ... of all its sources";
 
 /// Build a program, run it, and write down what its threads did
 ///
@@ -173,6 +233,9 @@ pub struct CargoArgs {
         value_name = "COMMAND"
     )]
     pub cargo: Vec<OsString>,
+
+    #[command(flatten)]
+    pub build: BuildArgs,
 
     #[command(flatten)]
     pub report: ReportArgs,
@@ -627,6 +690,11 @@ fn models() -> impl TypedValueParser<Value = Model> {
 fn solvers() -> impl TypedValueParser<Value = SolverName> {
     PossibleValuesParser::new(SolverName::ALL.map(SolverName::as_str))
         .try_map(|name| name.parse::<SolverName>())
+}
+
+fn placements() -> impl TypedValueParser<Value = Placement> {
+    let parse = |name: String| Placement::parse(&name).ok_or("no such placement");
+    PossibleValuesParser::new(Placement::ALL.map(Placement::as_str)).try_map(parse)
 }
 
 fn patterns() -> impl TypedValueParser<Value = Pattern> {

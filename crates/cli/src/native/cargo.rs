@@ -11,7 +11,7 @@ use super::home::Home;
 use super::listen::{conclude, render, write};
 use super::rustflags::Flags;
 use super::settings::Settings;
-use super::{collect, compilers, run};
+use super::{collect, compilers, run, shim};
 use crate::args::{CargoArgs, ReportFormat};
 use crate::files::Output;
 use crate::term::{Color, Term};
@@ -86,6 +86,9 @@ pub fn run(args: &CargoArgs, color: Color) -> Result<ExitCode> {
     Flags::of_user(&host)?.apply(&mut command, &host, &home);
     command.args(rest);
     command.envs(compilers_for_build_scripts(&host, &home));
+    if let Some(placement) = args.build.placement {
+        command.env(shim::PLACEMENT, placement.as_str());
+    }
     command.env(options::VARIABLE, for_programs(&settings, logs.path())?);
     let end = run::attended(&mut command)?;
     if !runs {
@@ -219,7 +222,7 @@ fn for_programs(settings: &Settings, logs: &Path) -> Result<String> {
 /// The command that shows the findings again.
 fn again(args: &CargoArgs) -> String {
     let words = args.cargo.iter().map(|word| quote(&word.to_string_lossy()));
-    let options = args.report.found_with();
+    let options = args.build.as_words().into_iter().chain(args.report.found_with());
     let command = std::iter::once("cargo deadheat".to_owned()).chain(options);
     command.chain(words).collect::<Vec<_>>().join(" ")
 }

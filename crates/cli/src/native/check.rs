@@ -5,10 +5,12 @@ use super::home::Home;
 use super::listen::{Listener, conclude};
 use super::run::{self, End};
 use super::settings::{EXIT_CODE, Settings};
+use super::shim;
 use crate::args::{Check, Target};
 use crate::files;
 use crate::term::{Color, Term};
 use anyhow::{Context, Result, bail};
+use deadheat_instrument::module::Placement;
 use deadheat_instrument::program::{self, Kind};
 use deadheat_report::quote;
 use std::path::{Path, PathBuf};
@@ -24,7 +26,7 @@ pub fn run(args: &Check, color: Color) -> Result<ExitCode> {
     // First of all: nobody wants to hear after the run that a file cannot be read or written.
     let mut listener = Listener::new(settings.clone(), command(), again(args))?;
     let made = tempfile::tempdir().context("cannot make a temporary directory")?;
-    let program = program(&args.program, made.path(), false)?;
+    let program = program(&args.program, made.path(), Purpose::Check(args.build.placement))?;
     let end = run::observed(&program, &args.program.arguments, &settings, &mut listener)?;
     drop(made);
     if let Some(why) = listener.unchecked() {
@@ -42,16 +44,32 @@ pub fn run(args: &Check, color: Color) -> Result<ExitCode> {
     Ok(ExitCode::from(outcome.status.unwrap_or(end.status())))
 }
 
-/// The program to run: built into `directory` if a source was given. It is to be recorded, or to be checked.
-pub fn program(args: &Target, directory: &Path, record: bool) -> Result<PathBuf> {
+/// What a program is built for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// To be checked, with this placement if there is a wish.
+    Check(Option<Placement>),
+    /// To be checked, and to say what became of each access.
+    Explain(Option<Placement>),
+    /// To be recorded.
+    Record,
+}
+
+/// The program to run: built into `directory` if a source was given.
+pub fn program(args: &Target, directory: &Path, purpose: Purpose) -> Result<PathBuf> {
+    let record = purpose == Purpose::Record;
     match Language::of(&args.target) {
-        Some(language) => build(args, language, directory, record),
+        Some(language) => build(args, language, directory, purpose),
+        None if matches!(purpose, Purpose::Check(Some(_)) | Purpose::Explain(Some(_))) => bail!(
+            "--placement is for sources; {} is built (with `DEADHEAT_PLACEMENT=…` as `deadheat cc` and `cargo deadheat` take it)",
+            args.target.display()
+        ),
         None if args.keep.is_some() => bail!("--keep is for sources; {} is built", args.target.display()),
         None => instrumented(&args.target, record),
     }
 }
 
-fn build(args: &Target, language: Language, directory: &Path, record: bool) -> Result<PathBuf> {
+fn build(args: &Target, language: Language, directory: &Path, purpose: Purpose) -> Result<PathBuf> {
     // A compiler would say so as well, but in its own words.
     std::fs::metadata(&args.target).with_context(|| format!("cannot read {}", args.target.display()))?;
     let name = args.target.file_stem().unwrap_or_default();
@@ -62,15 +80,26 @@ fn build(args: &Target, language: Language, directory: &Path, record: bool) -> R
         }
         None => directory.join(name),
     };
-    let command = compilers::command(
+    let mut command = compilers::command(
         language,
         &args.target,
         &output,
         &args.cflags,
         &args.rustflags,
         &Home::open()?,
-        record,
+        purpose == Purpose::Record,
     )?;
+    let (placement, explain) = match purpose {
+        Purpose::Check(placement) => (placement, false),
+        Purpose::Explain(placement) => (placement, true),
+        Purpose::Record => (None, false),
+    };
+    if let Some(placement) = placement {
+        command.env(shim::PLACEMENT, placement.as_str());
+    }
+    if explain {
+        command.env(shim::EXPLAIN, "1");
+    }
     compilers::build(command, &args.target)?;
     Ok(output)
 }
@@ -156,6 +185,7 @@ fn again(args: &Check) -> String {
     ] {
         words.extend(values.iter().map(|value| format!("{flag} {}", quote(value))));
     }
+    words.extend(args.build.as_words());
     words.extend(args.report.found_with());
     words.push(quote(&args.program.target.to_string_lossy()));
     if !args.program.arguments.is_empty() {

@@ -1,6 +1,6 @@
 //! `deadheat record`: builds a source to be recorded, runs the program, and makes a trace of what its threads left.
 
-use super::check::{self, command, signal_name};
+use super::check::{self, Purpose, command, signal_name};
 use super::listen::Listener;
 use super::merge;
 use super::run::{self, End};
@@ -47,7 +47,7 @@ pub fn run(args: &Record, color: Color) -> Result<ExitCode> {
     };
     let mut listener = Listener::new(settings.clone(), command(), String::new())?;
     let made = tempfile::tempdir().context("cannot make a temporary directory")?;
-    let program = check::program(&args.program, made.path(), true)?;
+    let program = check::program(&args.program, made.path(), Purpose::Record)?;
     let end = run::observed(&program, &args.program.arguments, &settings, &mut listener)?;
     if let Some(why) = listener.unchecked() {
         bail!("the program cannot be recorded: {why}");

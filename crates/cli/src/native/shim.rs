@@ -6,6 +6,7 @@ use crate::term::{Color, Term, say};
 use anyhow::{Context, Result};
 use deadheat_instrument::cache::Key;
 use deadheat_instrument::driver::{self, Config, Face};
+use deadheat_instrument::module::Placement;
 use std::ffi::OsString;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -15,6 +16,11 @@ use std::process::{Command, ExitCode};
 pub const COUNT: &str = "DEADHEAT_COUNT";
 /// The environment variable that asks for programs to be recorded, not checked.
 pub const RECORD: &str = "DEADHEAT_RECORD";
+
+/// The environment variable that says which checks are left out, and which are moved.
+pub const PLACEMENT: &str = "DEADHEAT_PLACEMENT";
+/// Set to 1, programs say what became of each access, for `deadheat explain-checks`.
+pub const EXPLAIN: &str = "DEADHEAT_EXPLAIN";
 
 /// Whom the caller wants, going by the name it called.
 pub fn face(name: Option<&OsString>) -> Option<Face> {
@@ -87,12 +93,23 @@ fn link(face: Face, arguments: Vec<OsString>, term: Term) -> Result<u8> {
         identity: identity()?,
         count: std::env::var_os(COUNT).is_some_and(|value| value == "1"),
         record: std::env::var_os(RECORD).is_some_and(|value| !value.is_empty() && value != "0"),
+        placement: placement()?,
+        explain: std::env::var_os(EXPLAIN).is_some_and(|value| value == "1"),
     };
     let status = driver::link(face, arguments, &config, &|message| term.warn(message))?;
     Ok(match (status.code(), status.signal()) {
         (Some(code), _) => u8::try_from(code).unwrap_or(1),
         (None, signal) => 128 + signal.and_then(|signal| u8::try_from(signal).ok()).unwrap_or(0),
     })
+}
+
+/// What the environment says of checks.
+fn placement() -> Result<Placement> {
+    match std::env::var(PLACEMENT) {
+        Ok(name) if !name.is_empty() => Placement::parse(&name)
+            .with_context(|| format!("{PLACEMENT} is `{name}`; there are off, redundant and full")),
+        _ => Ok(Placement::default()),
+    }
 }
 
 /// Stands for the code that instruments. Whatever is changed in it, the file is another; it names its LLVM, too.

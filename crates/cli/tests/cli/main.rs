@@ -8,6 +8,7 @@ mod harness;
 mod hostile;
 mod mixed;
 mod native;
+mod placement;
 mod predict;
 mod readme;
 mod record;

@@ -11,9 +11,11 @@ mod line;
 mod own;
 mod relocatable;
 mod response;
+mod whole;
 mod words;
 
 use crate::cache::{self, Cache};
+use crate::module::Placement;
 use crate::program;
 use inputs::Workshop;
 use line::{Line, Output, Part};
@@ -51,6 +53,10 @@ pub struct Config {
     pub count: bool,
     /// Make programs that are to be recorded, not checked.
     pub record: bool,
+    /// Which checks are left out, and which are moved.
+    pub placement: Placement,
+    /// Whether programs are to say what became of each access.
+    pub explain: bool,
 }
 
 /// Why a link failed before the real linker was called.
@@ -96,9 +102,9 @@ pub fn link(
         None => tempfile::tempdir(),
     };
     let work = work.map_err(|error| failed("a temporary directory", &error))?;
-    let workshop = Workshop::new(cache, &line, (config, face), work.path(), warn)?;
+    let mut workshop = Workshop::new(cache, &line, (config, face), work.path(), warn)?;
     let output = line.output;
-    let (mut words, own) = replaced(line, &workshop)?;
+    let (mut words, own) = replaced(line, &mut workshop)?;
     if output != Output::Object {
         words.splice(0..0, runtime(&config.runtime, face));
         let mut lines = own.lines();
@@ -128,7 +134,7 @@ pub fn link(
 }
 
 /// The words for the real linker, and what they say of functions of the program's own.
-fn replaced(line: Line, workshop: &Workshop<'_>) -> Result<(Vec<Word>, Own), Error> {
+fn replaced(line: Line, workshop: &mut Workshop<'_>) -> Result<(Vec<Word>, Own), Error> {
     let paths: Vec<&Path> = line
         .parts
         .iter()

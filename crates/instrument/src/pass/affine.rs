@@ -4,8 +4,8 @@
 //! first and grows by another each time. All is modulo 2⁶⁴, as addresses are. Narrower numbers are followed only where
 //! their arithmetic never wraps, so that their extension is the sum of their parts' extensions.
 
-use super::flow::{Flow, Loop};
 use super::ir::{Opcode, Value};
+use super::nest::{Loop, Nest};
 use llvm_sys::target::LLVMTargetDataRef;
 use std::collections::HashMap;
 
@@ -126,7 +126,7 @@ impl<'m> Affine<'m> {
 
 /// The values of one loop.
 pub struct Values<'a, 'm> {
-    flow: &'a Flow<'m>,
+    nest: &'a Nest<'m>,
     around: &'a Loop,
     layout: LLVMTargetDataRef,
     known: HashMap<(Value<'m>, Width), Option<Affine<'m>>>,
@@ -134,9 +134,9 @@ pub struct Values<'a, 'm> {
 
 impl<'a, 'm> Values<'a, 'm> {
     /// Of a loop.
-    pub fn new(flow: &'a Flow<'m>, around: &'a Loop, layout: LLVMTargetDataRef) -> Self {
+    pub fn new(nest: &'a Nest<'m>, around: &'a Loop, layout: LLVMTargetDataRef) -> Self {
         Values {
-            flow,
+            nest,
             around,
             layout,
             known: HashMap::new(),
@@ -186,16 +186,16 @@ impl<'a, 'm> Values<'a, 'm> {
     fn changes(&self, value: Value<'m>) -> bool {
         value
             .block()
-            .is_some_and(|block| self.flow.number(block).is_none_or(|block| self.around.has(block)))
+            .is_some_and(|block| self.nest.number(block).is_none_or(|block| self.around.has(block)))
     }
 
     fn phi(&mut self, phi: Value<'m>, width: Width, depth: u32) -> Option<Affine<'m>> {
-        if phi.block()? != self.flow.blocks[self.around.header] {
+        if phi.block()? != self.nest.blocks[self.around.header] {
             return None;
         }
         let (mut first, mut next) = (None, None);
         for (value, from) in phi.incoming_from() {
-            match from == self.flow.blocks[self.around.latch] {
+            match from == self.nest.blocks[self.around.latch] {
                 true => next = Some(value),
                 false => first = Some(value),
             }

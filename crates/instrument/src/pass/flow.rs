@@ -1,172 +1,136 @@
-//! The blocks of a function as a graph: who comes before whom, and what is a loop.
+//! How control goes from block to block.
 
-use super::ir::{Block, Value};
+use super::ir::{Block, Value, llvm};
+use llvm_sys::core::*;
 use std::collections::HashMap;
 
-/// The graph. Blocks are known by their number in reverse postorder; those that are never reached have none.
-pub struct Flow<'m> {
-    /// The blocks.
-    pub blocks: Vec<Block<'m>>,
-    number: HashMap<Block<'m>, usize>,
-    /// Where each may go.
+/// The blocks of a function by their numbers, of which 0 is the first.
+pub struct Flow {
+    /// Where control goes from each.
     pub successors: Vec<Vec<usize>>,
-    /// Where each may come from.
+    /// Where it comes from.
     pub predecessors: Vec<Vec<usize>>,
-    /// The last block that is passed on every way to it; its own number for the first.
-    dominator: Vec<usize>,
+    /// All blocks that can be reached, each behind those that lead to it, but for loops.
+    pub order: Vec<usize>,
+    /// Where each block is in that order.
+    position: Vec<usize>,
 }
 
-/// A natural loop: one entry, its header.
-pub struct Loop {
-    /// The only block that it is entered by.
-    pub header: usize,
-    /// The only block that goes back to the header.
-    pub latch: usize,
-    /// Its blocks, those of loops within it too, in order of their numbers.
-    pub blocks: Vec<usize>,
-    /// Edges out of it.
-    pub exits: Vec<(usize, usize)>,
-}
-
-impl Loop {
-    /// Whether a block is in it.
-    pub fn has(&self, block: usize) -> bool {
-        self.blocks.binary_search(&block).is_ok()
-    }
-}
-
-impl<'m> Flow<'m> {
-    /// Of a function.
-    pub fn new(function: Value<'m>) -> Self {
-        let entry = function.blocks()[0];
-        let blocks = reverse_postorder(entry);
-        let number: HashMap<_, _> = blocks.iter().enumerate().map(|(n, block)| (*block, n)).collect();
-        let successors: Vec<Vec<usize>> = blocks
+impl Flow {
+    /// Of these blocks.
+    pub fn new(blocks: &[Block<'_>]) -> Flow {
+        let ends: Vec<Value<'_>> = blocks.iter().map(|block| end(*block)).collect();
+        let parent = |at: Value<'_>| llvm!(LLVMGetInstructionParent(at.raw()));
+        let numbers: HashMap<_, _> = ends.iter().map(|&at| parent(at)).zip(0..).collect();
+        let successors: Vec<Vec<usize>> = ends
             .iter()
-            .map(|block| block.successors().map(|to| number[&to]).collect())
+            .map(|at| {
+                let count = llvm!(LLVMGetNumSuccessors(at.raw()));
+                let mut to: Vec<usize> = (0..count)
+                    .map(|i| numbers[&llvm!(LLVMGetSuccessor(at.raw(), i))])
+                    .collect();
+                // A switch may lead to one block in many ways.
+                to.sort_unstable();
+                to.dedup();
+                to
+            })
             .collect();
-        let mut predecessors = vec![Vec::new(); blocks.len()];
+        Flow::of(successors)
+    }
+
+    /// Of blocks that are known by where control goes.
+    pub fn of(successors: Vec<Vec<usize>>) -> Flow {
+        let count = successors.len();
+        let mut predecessors = vec![Vec::new(); count];
         for (from, to) in successors.iter().enumerate() {
-            to.iter().for_each(|&to| predecessors[to].push(from));
-        }
-        let dominator = dominators(&predecessors);
-        Flow {
-            blocks,
-            number,
-            successors,
-            predecessors,
-            dominator,
-        }
-    }
-
-    /// The number of a block, if it can be reached.
-    pub fn number(&self, block: Block<'m>) -> Option<usize> {
-        self.number.get(&block).copied()
-    }
-
-    /// Whether every way to `after` passes `before`.
-    pub fn dominates(&self, before: usize, mut after: usize) -> bool {
-        while after > before {
-            after = self.dominator[after];
-        }
-        after == before
-    }
-
-    /// The loops that have one way in, one latch, and exits that only they lead to; inner ones come before those around them.
-    pub fn loops(&self) -> Vec<Loop> {
-        let mut loops: Vec<Loop> = (0..self.blocks.len())
-            .filter_map(|header| self.loop_of(header))
-            .collect();
-        loops.sort_by_key(|found| found.blocks.len());
-        loops
-    }
-
-    fn loop_of(&self, header: usize) -> Option<Loop> {
-        let (latches, entries): (Vec<usize>, Vec<usize>) = self.predecessors[header]
-            .iter()
-            .partition(|&&from| self.dominates(header, from));
-        let (&[latch], &[_]) = (&latches[..], &entries[..]) else {
-            return None;
-        };
-        let mut blocks = vec![header];
-        let mut todo = vec![latch];
-        while let Some(block) = todo.pop() {
-            if !blocks.contains(&block) {
-                blocks.push(block);
-                todo.extend(&self.predecessors[block]);
+            for &to in to {
+                predecessors[to].push(from);
             }
         }
-        blocks.sort_unstable();
-        // A way in past the header: no loop that could be reasoned about.
-        if blocks[0] != header {
-            return None;
+        let mut order = Vec::new();
+        let mut seen = vec![false; count];
+        // Blocks that are being left, and which way to go next. Functions may be deeper than the stack.
+        let mut path = Vec::new();
+        if count > 0 {
+            seen[0] = true;
+            path.push((0, 0));
         }
-        let inside = |block: &usize| blocks.binary_search(block).is_ok();
-        let mut exits = Vec::new();
-        for &from in &blocks {
-            for &to in self.successors[from].iter().filter(|to| !inside(to)) {
-                if !self.predecessors[to].iter().all(inside) {
-                    return None;
-                }
-                exits.push((from, to));
-            }
-        }
-        Some(Loop {
-            header,
-            latch,
-            blocks,
-            exits,
-        })
-    }
-}
-
-fn reverse_postorder(entry: Block<'_>) -> Vec<Block<'_>> {
-    let mut order = Vec::new();
-    let mut seen = std::collections::HashSet::from([entry]);
-    let mut todo = vec![(entry, entry.successors().collect::<Vec<_>>())];
-    while let Some((block, next)) = todo.last_mut() {
-        match next.pop() {
-            Some(to) if seen.insert(to) => todo.push((to, to.successors().collect())),
-            Some(_) => {}
-            None => {
-                order.push(*block);
-                todo.pop();
-            }
-        }
-    }
-    order.reverse();
-    order
-}
-
-/// Cooper, Harvey and Kennedy's way: sets shrink to chains of nearest dominators, which meet by number.
-fn dominators(predecessors: &[Vec<usize>]) -> Vec<usize> {
-    const UNKNOWN: usize = usize::MAX;
-    let mut nearest = vec![UNKNOWN; predecessors.len()];
-    nearest[0] = 0;
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for block in 1..predecessors.len() {
-            let mut meet = UNKNOWN;
-            for &from in predecessors[block]
-                .iter()
-                .filter(|&&from| nearest[from] != UNKNOWN)
-            {
-                let (mut one, mut other) = (from, if meet == UNKNOWN { from } else { meet });
-                while one != other {
-                    if one > other {
-                        one = nearest[one];
-                    } else {
-                        other = nearest[other];
+        while let Some((block, next)) = path.last_mut() {
+            match successors[*block].get(*next) {
+                Some(&to) => {
+                    *next += 1;
+                    if !std::mem::replace(&mut seen[to], true) {
+                        path.push((to, 0));
                     }
                 }
-                meet = one;
-            }
-            if nearest[block] != meet {
-                nearest[block] = meet;
-                changed = true;
+                None => {
+                    order.push(*block);
+                    path.pop();
+                }
             }
         }
+        order.reverse();
+        let mut position = vec![usize::MAX; count];
+        for (i, &block) in order.iter().enumerate() {
+            position[block] = i;
+        }
+        Flow {
+            successors,
+            predecessors,
+            order,
+            position,
+        }
     }
-    nearest
+
+    /// Whether control goes back by this edge: all loops have one such, also those with several entries.
+    pub fn is_retreating(&self, from: usize, to: usize) -> bool {
+        self.position[to] <= self.position[from]
+    }
+
+    /// Whether the block can be reached.
+    pub fn is_reached(&self, block: usize) -> bool {
+        self.position[block] != usize::MAX
+    }
+}
+
+/// The instruction that ends a block.
+fn end(block: Block<'_>) -> Value<'_> {
+    block
+        .instructions()
+        .last()
+        .expect("a block ends with an instruction")
+}
+
+/// The branches by which control goes back.
+pub fn retreating<'m>(blocks: &[Block<'m>]) -> Vec<Value<'m>> {
+    if blocks.len() == 1 && llvm!(LLVMGetNumSuccessors(end(blocks[0]).raw())) == 0 {
+        return Vec::new();
+    }
+    let flow = Flow::new(blocks);
+    let back = |from: &&usize| {
+        flow.successors[**from]
+            .iter()
+            .any(|&to| flow.is_retreating(**from, to))
+    };
+    flow.order
+        .iter()
+        .filter(back)
+        .map(|&from| end(blocks[from]))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loops_are_where_control_goes_back() {
+        // 0 → 1 ⇄ 2, 1 → 3; 4 cannot be reached.
+        let flow = Flow::of(vec![vec![1], vec![2, 3], vec![1], vec![], vec![3]]);
+        assert!(flow.is_retreating(2, 1));
+        assert!(!flow.is_retreating(0, 1) && !flow.is_retreating(1, 2) && !flow.is_retreating(1, 3));
+        assert!(!flow.is_reached(4));
+        assert_eq!((flow.order[0], flow.order[1]), (0, 1));
+        assert_eq!(flow.predecessors[1], [0, 2]);
+    }
 }

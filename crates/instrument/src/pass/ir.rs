@@ -164,16 +164,6 @@ impl<'m> Block<'m> {
         })
     }
 
-    /// Where it may go on.
-    pub fn successors(self) -> impl Iterator<Item = Block<'m>> {
-        let end = llvm!(LLVMGetBasicBlockTerminator(self.0));
-        let count = match end.is_null() {
-            true => 0,
-            false => llvm!(LLVMGetNumSuccessors(end)),
-        };
-        (0..count).filter_map(move |i| Block::new(llvm!(LLVMGetSuccessor(end, i))))
-    }
-
     /// Its last instruction.
     pub fn terminator(self) -> Value<'m> {
         Value::some(llvm!(LLVMGetBasicBlockTerminator(self.0)))
@@ -657,6 +647,11 @@ impl<'m> Ir<'m> {
     /// LLVM's own.
     pub(super) fn raw_context(self) -> LLVMContextRef {
         self.context
+    }
+
+    /// LLVM's own.
+    pub(super) fn raw_module(self) -> LLVMModuleRef {
+        self.module
     }
 
     /// Data layout and target, as a module of text begins.

@@ -10,19 +10,20 @@
 //! How many rounds there were is computed where the loop is left, from a value that grows. A round that was begun counts for
 //! accesses that come before the way out.
 
-use super::accesses::{Access, Extent, Meaning, Reader};
+use super::accesses::{Access, Extent, Reader};
 use super::affine::{Affine, Sum, Values, Width};
 use super::builder::Builder;
-use super::flow::{Flow, Loop};
-use super::ir::{Ir, Opcode, Value, attribute_kind};
-use std::collections::HashSet;
+use super::effects::Calls;
+use super::ir::{Ir, Opcode, Value};
+use super::nest::{Loop, Nest};
+use crate::effects::Effects;
 
 /// One check after a loop, at one of its exits.
 pub struct Sweep<'m> {
     /// Before this instruction, the first of the block that the loop is left to.
     pub before: Value<'m>,
     /// The accesses that it stands for.
-    pub accesses: Vec<Value<'m>>,
+    pub accesses: Vec<(Value<'m>, Access<'m>)>,
     /// A write or a read.
     pub write: bool,
     /// The lowest, or last, address; how many; how far apart; how many bytes each.
@@ -34,7 +35,7 @@ pub struct Sweep<'m> {
 
 /// An access of a loop.
 struct Swept<'m> {
-    at: Vec<Value<'m>>,
+    at: Vec<(Value<'m>, Access<'m>)>,
     write: bool,
     /// Its address.
     address: Affine<'m>,
@@ -51,30 +52,30 @@ pub fn sweep<'m>(
     ir: Ir<'m>,
     builder: &Builder<'m>,
     reader: &Reader,
-    calm: &HashSet<Value<'m>>,
-    flow: &Flow<'m>,
+    calls: &Calls<'m>,
+    nest: &Nest<'m>,
     plain: &mut Vec<(Value<'m>, Access<'m>)>,
 ) -> Vec<Sweep<'m>> {
-    let loops = flow.loops();
+    let loops = nest.loops();
     let mut sweeps = Vec::new();
     // Outer loops first: what does not depend on an inner one is checked once for all of it.
     for (n, around) in loops.iter().enumerate().rev() {
         let inner = |one: &Loop| around.has(one.header);
         // All loops in it that have no simple form may be endless; they have latches too.
         let known = loops[..=n].iter().filter(|one| inner(one)).count();
-        if !is_calm(reader, calm, flow, around) || back_edges(flow, around) != known {
+        if !is_calm(calls, nest, around) || back_edges(nest, around) != known {
             continue;
         }
-        if !(0..=n).all(|m| !inner(&loops[m]) || ends(reader, flow, &loops[m])) {
+        if !(0..=n).all(|m| !inner(&loops[m]) || ends(reader, nest, &loops[m])) {
             continue;
         }
-        let mut values = Values::new(flow, around, reader.layout());
-        let Some(rounds) = Rounds::of(flow, around, &mut values) else {
+        let mut values = Values::new(nest, around, reader.layout());
+        let Some(rounds) = Rounds::of(nest, around, &mut values) else {
             continue;
         };
         let mut swept = Vec::new();
         plain.retain(
-            |&(at, access)| match find(flow, around, &mut values, at, access) {
+            |&(at, access)| match find(nest, around, &mut values, at, access) {
                 Some(found) => {
                     swept.push(found);
                     false
@@ -83,88 +84,26 @@ pub fn sweep<'m>(
             },
         );
         let swept = coalesce(swept);
-        put(ir, builder, flow, around, &rounds, &swept, &mut sweeps);
+        put(ir, builder, nest, around, &rounds, &swept, &mut sweeps);
     }
     sweeps
 }
 
-/// The functions of a module that, as LLVM has found, do not synchronise, give no memory back, do not unwind and return.
-pub fn calm_functions(ir: Ir<'_>) -> HashSet<Value<'_>> {
-    let needed = ["nosync", "nofree", "nounwind", "willreturn"].map(attribute_kind);
-    let mut calm = ir.functions();
-    calm.retain(|function| needed.iter().all(|kind| function.has(*kind)));
-    calm.into_iter().collect()
-}
-
-/// Whether nothing in a loop synchronises, gives memory back, or leaves but by its exits.
-fn is_calm<'m>(reader: &Reader, calm: &HashSet<Value<'m>>, flow: &Flow<'m>, around: &Loop) -> bool {
-    around.blocks.iter().all(|&block| {
-        flow.blocks[block].instructions().all(|at| {
-            let plain = matches!(reader.read(at), Meaning::None | Meaning::Plain(_));
-            plain && (!at.is_call() || is_pure(at) || calm.contains(&at.callee()))
-        })
-    })
-}
-
-/// Whether a call only computes.
-fn is_pure(call: Value<'_>) -> bool {
-    let callee = call.callee();
-    match callee.intrinsic() {
-        Some(name) => !name.starts_with("llvm.eh.") && !name.starts_with("llvm.coro."),
-        None => callee.is_function() && callee.is_declaration() && is_mathematics(callee.name()),
-    }
-}
-
-/// Functions of libm that do nothing but compute (and perhaps set the thread's `errno`).
-fn is_mathematics(name: &str) -> bool {
-    let name = name
-        .strip_suffix('f')
-        .filter(|name| *name != "er" && *name != "mod")
-        .unwrap_or(name);
-    matches!(
-        name,
-        "sin"
-            | "cos"
-            | "tan"
-            | "asin"
-            | "acos"
-            | "atan"
-            | "atan2"
-            | "sinh"
-            | "cosh"
-            | "tanh"
-            | "exp"
-            | "exp2"
-            | "expm1"
-            | "log"
-            | "log2"
-            | "log10"
-            | "log1p"
-            | "pow"
-            | "sqrt"
-            | "cbrt"
-            | "hypot"
-            | "fmod"
-            | "fabs"
-            | "floor"
-            | "ceil"
-            | "round"
-            | "trunc"
-            | "rint"
-            | "nearbyint"
-            | "fmax"
-            | "fmin"
-            | "erf"
-            | "erfc"
-            | "ldexp"
-            | "copysign"
-    )
+/// Whether nothing in a loop synchronises, gives memory back, runs forever, or leaves but by its exits.
+fn is_calm<'m>(calls: &Calls<'m>, nest: &Nest<'m>, around: &Loop) -> bool {
+    let allowed = Effects {
+        observable: true,
+        ..Effects::NONE
+    };
+    let is_allowed = |effects: Effects| effects.or(allowed) == allowed;
+    let blocks = around.blocks.iter().map(|&block| nest.blocks[block]);
+    { blocks }.all(|block| block.instructions().all(|at| is_allowed(calls.of(at))))
 }
 
 /// How many edges within a loop go back to a block that dominates where they come from, or to one that comes earlier.
-fn back_edges(flow: &Flow<'_>, around: &Loop) -> usize {
+fn back_edges(nest: &Nest<'_>, around: &Loop) -> usize {
     let back = |&block: &usize| {
-        flow.successors[block]
+        nest.successors[block]
             .iter()
             .filter(move |to| **to <= block && around.has(**to))
             .count()
@@ -173,11 +112,11 @@ fn back_edges(flow: &Flow<'_>, around: &Loop) -> usize {
 }
 
 /// Whether a loop comes to an end: each round compares a value that grows with one that does not, and leaves by the outcome.
-fn ends(reader: &Reader, flow: &Flow<'_>, around: &Loop) -> bool {
-    let mut values = Values::new(flow, around, reader.layout());
+fn ends(reader: &Reader, nest: &Nest<'_>, around: &Loop) -> bool {
+    let mut values = Values::new(nest, around, reader.layout());
     around.exits.iter().any(|&(from, _)| {
-        flow.dominates(from, around.latch) && {
-            let end = flow.blocks[from].terminator();
+        nest.dominates(from, around.latch) && {
+            let end = nest.blocks[from].terminator();
             let condition = end.condition();
             condition.is_some_and(|condition| compares_growing(&mut values, condition))
         }
@@ -205,9 +144,9 @@ struct Rounds<'m> {
 }
 
 impl<'m> Rounds<'m> {
-    fn of(flow: &Flow<'m>, around: &Loop, values: &mut Values<'_, 'm>) -> Option<Self> {
+    fn of(nest: &Nest<'m>, around: &Loop, values: &mut Values<'_, 'm>) -> Option<Self> {
         let mut best: Option<Rounds<'m>> = None;
-        let header = flow.blocks[around.header];
+        let header = nest.blocks[around.header];
         for value in header
             .instructions()
             .take_while(|at| at.opcode() == Some(Opcode::LLVMPHI))
@@ -248,31 +187,39 @@ impl<'m> Rounds<'m> {
 
 /// An access as one that is swept, if it is.
 fn find<'m>(
-    flow: &Flow<'m>,
+    nest: &Nest<'m>,
     around: &Loop,
     values: &mut Values<'_, 'm>,
     at: Value<'m>,
     access: Access<'m>,
 ) -> Option<Swept<'m>> {
-    let block = flow.number(at.block()?)?;
+    let block = nest.number(at.block()?)?;
     let Extent::Bytes(size) = access.extent else {
         return None;
     };
-    if !around.has(block) || !flow.dominates(block, around.latch) {
+    if !around.has(block) || !nest.dominates(block, around.latch) {
         return None;
     }
     let address = values.of(access.pointer)?;
-    Some(Swept {
-        at: vec![at],
+    let last: Vec<bool> = around
+        .exits
+        .iter()
+        .map(|exit| nest.dominates(block, exit.0))
+        .collect();
+    // Where it matters which way a block behind the loop was reached, each must be one way.
+    let mut ways = around.exits.iter().zip(&last);
+    let branches = ways.all(|(exit, made)| {
+        let differs = |(other, also): (&(usize, usize), &bool)| other.1 == exit.1 && also != made;
+        !around.exits.iter().zip(&last).any(differs)
+            || nest.blocks[exit.0].terminator().opcode() == Some(Opcode::LLVMBr)
+    });
+    branches.then(|| Swept {
+        at: vec![(at, access)],
         write: access.write,
         address,
         size,
         more: 0,
-        last: around
-            .exits
-            .iter()
-            .map(|&(from, _)| flow.dominates(block, from))
-            .collect(),
+        last,
     })
 }
 
@@ -325,7 +272,7 @@ fn join(first: &Swept<'_>, second: &Swept<'_>) -> Option<(u64, i64)> {
 fn put<'m>(
     ir: Ir<'m>,
     builder: &Builder<'m>,
-    flow: &Flow<'m>,
+    nest: &Nest<'m>,
     around: &Loop,
     rounds: &Rounds<'m>,
     swept: &[Swept<'m>],
@@ -338,7 +285,7 @@ fn put<'m>(
     outside.sort_unstable();
     outside.dedup();
     for to in outside {
-        let block = flow.blocks[to];
+        let block = nest.blocks[to];
         let before = block.first_real();
         builder.before(before);
         builder.without_line();
@@ -349,7 +296,7 @@ fn put<'m>(
                 .iter()
                 .zip(&one.last)
                 .filter(|(exit, _)| exit.1 == to);
-            let last: Vec<_> = edges.map(|(exit, last)| (flow.blocks[exit.0], *last)).collect();
+            let last: Vec<_> = edges.map(|(exit, last)| (nest.blocks[exit.0], *last)).collect();
             let begun = match last.iter().all(|edge| edge.1 == last[0].1) {
                 true => ir.number(last[0].1.into()),
                 false => builder.choice(
