@@ -95,15 +95,15 @@ pub fn atomic(t: &Thread) {
     }
 }
 
-/// A check of `len` bytes, before it is made.
+/// One check of so many pieces of memory, so far apart and of so many bytes, before it is made.
 #[cold]
 #[inline(never)]
-pub fn check(t: &Thread, write: bool, addr: usize, len: usize) {
+pub fn check(t: &Thread, write: bool, addr: usize, (count, stride, size): (usize, usize, usize)) {
     let Some(counts) = t.counts else { return };
     add(&counts.checks, 1);
     if !t.checks() {
         add(&counts.needless, 1);
-    } else if !same_epoch(t, write, addr, len) {
+    } else if !(0..count).all(|n| same_epoch(t, write, addr + n * stride, size)) {
         add(&counts.race_checks, 1);
     }
 }

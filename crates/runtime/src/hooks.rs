@@ -13,18 +13,19 @@ use deadheat_abi::spill::Kind;
 use std::arch::naked_asm;
 use std::ffi::c_void;
 
-/// Runs `f` with the thread's record if its accesses are to be checked, `recorded` if they are to be recorded.
+/// Runs `f` with the thread's record if its accesses are to be checked, `recorded` if they are to be recorded. `pieces` are
+/// how many, how far apart, and of how many bytes.
 #[inline(always)]
 fn checked<const WRITE: bool>(
     addr: usize,
-    len: usize,
+    pieces: (usize, usize, usize),
     f: impl FnOnce(&mut Thread),
     recorded: impl FnOnce(&mut Thread),
 ) {
     if let Some(inside) = Inside::enter() {
         inside.run(|t| {
             if counts::on() {
-                counts::check(t, WRITE, addr, len);
+                counts::check(t, WRITE, addr, pieces);
             }
             if t.checks() {
                 f(t);
@@ -43,7 +44,7 @@ fn record_range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, pc: 
 extern "C" fn access<const WRITE: bool, const SIZE: usize>(addr: usize, context: u64, pc: usize) {
     checked::<WRITE>(
         addr,
-        SIZE,
+        (1, 0, SIZE),
         |t| {
             if SIZE <= 8 {
                 let mask = (((1u16 << SIZE) - 1) as u8) << (addr % 8);
@@ -60,7 +61,7 @@ extern "C" fn any<const WRITE: bool>(addr: usize, len: usize, context: u64, pc: 
     if len > 0 {
         checked::<WRITE>(
             addr,
-            len,
+            (1, 0, len),
             |t| range::<WRITE>(t, addr, len, context, pc),
             |t| record_range::<WRITE>(t, addr, len, pc),
         );
@@ -82,6 +83,32 @@ fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, context: u6
     let does = if WRITE { Does::Write } else { Does::Read };
     let place = t.place(context, pc, false);
     checks::range::<WRITE>(t, addr, len, place, does);
+}
+
+extern "C" fn strided<const WRITE: bool>(
+    addr: usize,
+    count: usize,
+    stride: usize,
+    size: usize,
+    context: u64,
+    pc: usize,
+) {
+    if count == 0 || size == 0 {
+        return;
+    }
+    if count == 1 || stride <= size {
+        return any::<WRITE>(addr, (count - 1) * stride + size, context, pc);
+    }
+    checked::<WRITE>(
+        addr,
+        (count, stride, size),
+        |t| {
+            let does = if WRITE { Does::Write } else { Does::Read };
+            let place = t.place(context, pc, false);
+            checks::strided::<WRITE>(t, addr, (count, stride, size), place, does);
+        },
+        |t| (0..count).for_each(|n| record_range::<WRITE>(t, addr + n * stride, size, pc)),
+    );
 }
 
 /// A stub that preserves registers and passes the return address in `$pc`, the register behind the last argument.
@@ -151,6 +178,10 @@ preserving! {
     __deadheat_read_range = "rcx", any::<false>;
     #[unsafe(no_mangle)]
     __deadheat_write_range = "rcx", any::<true>;
+    #[unsafe(no_mangle)]
+    __deadheat_read_strided = "r9", strided::<false>;
+    #[unsafe(no_mangle)]
+    __deadheat_write_strided = "r9", strided::<true>;
 }
 
 /// Stubs that hand on where they were called from, behind the arguments.
