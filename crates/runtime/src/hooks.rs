@@ -68,10 +68,13 @@ extern "C" fn any<const WRITE: bool>(addr: usize, len: usize, context: u64, pc: 
     }
 }
 
+/// Up to so many bytes a read is likely one of an object, whose cells are in use.
+const SHORT: usize = 128;
+
 #[inline(always)]
 fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, context: u64, pc: usize) {
     // Commonest where threads read the same data: only one of them is the last reader, which the inline test looks at.
-    let whole = addr.is_multiple_of(8) && len.is_multiple_of(8);
+    let whole = addr.is_multiple_of(8) && len.is_multiple_of(8) && len <= SHORT;
     if !WRITE
         && whole
         && (0..len)
@@ -96,16 +99,12 @@ extern "C" fn strided<const WRITE: bool>(
     if count == 0 || size == 0 {
         return;
     }
-    if count == 1 || stride <= size {
-        return any::<WRITE>(addr, (count - 1) * stride + size, context, pc);
-    }
     checked::<WRITE>(
         addr,
         (count, stride, size),
         |t| {
-            let does = if WRITE { Does::Write } else { Does::Read };
             let place = t.place(context, pc, false);
-            checks::strided::<WRITE>(t, addr, (count, stride, size), place, does);
+            checks::strided::<WRITE>(t, addr, (count, stride, size), place);
         },
         |t| (0..count).for_each(|n| record_range::<WRITE>(t, addr + n * stride, size, pc)),
     );
