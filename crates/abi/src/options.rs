@@ -38,6 +38,10 @@ pub const OPTIONS: &[(&str, &str)] = &[
         "0: look for nothing, to see what being instrumented costs",
     ),
     (
+        "compress",
+        "0: a shadow cell for each eight bytes, even of arrays (1)",
+    ),
+    (
         "record",
         "record the run to this empty file instead (`deadheat record` does)",
     ),

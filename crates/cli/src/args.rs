@@ -289,6 +289,11 @@ pub struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     pub external_rules: Option<PathBuf>,
 
+    /// Keep one shadow state for many elements of an array while they are accessed alike; what is found is the same
+    /// [default: on]
+    #[arg(long, value_enum, value_name = "SWITCH")]
+    pub compress: Option<Switch>,
+
     /// Print counters on stderr
     #[arg(long)]
     pub stats: bool,
@@ -325,6 +330,7 @@ impl ReportArgs {
             halt_on_race: self.halt_on_race,
             external: self.external,
             external_rules: self.external_rules.clone(),
+            compress: self.compress.map(|switch| switch == Switch::On),
             stats: self.stats,
             log_dir: None,
             record: None,

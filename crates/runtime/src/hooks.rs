@@ -69,10 +69,13 @@ extern "C" fn any<const WRITE: bool>(addr: usize, len: usize, context: u64, pc: 
     }
 }
 
+/// Up to so many bytes a read is likely one of an object, whose cells are in use.
+const SHORT: usize = 128;
+
 #[inline(always)]
 fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, context: u64, pc: usize) {
     // Commonest where threads read the same data: only one of them is the last reader, which the inline test looks at.
-    let whole = addr.is_multiple_of(8) && len.is_multiple_of(8);
+    let whole = addr.is_multiple_of(8) && len.is_multiple_of(8) && len <= SHORT;
     if !WRITE
         && whole
         && (0..len)
@@ -105,10 +108,7 @@ extern "C" fn strided<const WRITE: bool>(
             stride.wrapping_neg(),
         ),
     };
-    let pieces = match count == 1 || stride <= size {
-        true => (1, 0, (count - 1) * stride + size),
-        false => (count, stride, size),
-    };
+    let pieces = (count, stride, size);
     checked::<WRITE>(
         addr,
         pieces,
@@ -118,20 +118,13 @@ extern "C" fn strided<const WRITE: bool>(
                 pieces,
                 write: WRITE,
             };
-            if t.sweeps.has(t.epoch, &sweep) {
-                return;
+            if !t.sweeps.has(t.epoch, &sweep) {
+                let place = t.place(context, pc, false);
+                checks::strided::<WRITE>(t, addr, pieces, place);
+                t.sweeps.add(t.epoch, sweep);
             }
-            match pieces {
-                (1, _, len) => range::<WRITE>(t, addr, len, context, pc),
-                _ => {
-                    let does = if WRITE { Does::Write } else { Does::Read };
-                    let place = t.place(context, pc, false);
-                    checks::strided::<WRITE>(t, addr, pieces, place, does);
-                }
-            }
-            t.sweeps.add(t.epoch, sweep);
         },
-        |t| (0..pieces.0).for_each(|n| record_range::<WRITE>(t, addr + n * pieces.1, pieces.2, pc)),
+        |t| (0..count).for_each(|n| record_range::<WRITE>(t, addr + n * stride, size, pc)),
     );
 }
 

@@ -44,12 +44,14 @@ pub mod record;
 pub mod registry;
 pub mod reporter;
 pub mod rules;
+pub mod runs;
 pub mod shadow;
 pub mod side;
 pub mod spin;
 pub mod stacks;
 #[cfg(test)]
 mod stress;
+pub mod summary;
 mod sweeps;
 pub mod sync;
 pub mod this;

@@ -13,7 +13,7 @@
 
 mod spill;
 
-use crate::owners::IN_SECTION;
+use crate::owners::{IN_SECTION, Whose};
 use crate::shadow;
 use crate::spin::Wait;
 use crate::thread::Thread;
@@ -402,7 +402,7 @@ impl Held {
     /// Enters a section, for the granule of `addr`.
     #[inline(always)]
     fn take(t: &Thread, addr: usize) -> Held {
-        let own = t.owner.enter(addr);
+        let own = t.owner.enter(addr) == Whose::Own;
         let cell = shadow::cell(addr);
         let write = if own {
             cell.write.load(Ordering::Relaxed)

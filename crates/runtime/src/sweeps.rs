@@ -23,7 +23,7 @@ pub struct Sweeps {
 }
 
 fn place(sweep: &Sweep) -> usize {
-    let mixed = (sweep.addr ^ sweep.pieces.2 << 20) as u64 ^ u64::from(sweep.write);
+    let mixed = (sweep.addr ^ sweep.pieces.0 << 20) as u64 ^ u64::from(sweep.write);
     (mixed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 59) as usize
 }
 

@@ -33,6 +33,8 @@ pub struct Settings {
     pub external: Option<External>,
     /// Rules for single functions of it.
     pub external_rules: Option<PathBuf>,
+    /// Share shadow states between elements of arrays.
+    pub compress: Option<bool>,
     /// Print counters.
     pub stats: bool,
     /// Leave a JSON report there.
@@ -83,6 +85,7 @@ impl Settings {
             "external_rules" => self.external_rules = path(),
             "exit_code" => self.exit_code = Some(value.parse().context("it must be 0 to 255")?),
             "halt_on_race" => self.halt_on_race = switch(value)?,
+            "compress" => self.compress = Some(switch(value)?),
             "stats" => self.stats = switch(value)?,
             _ if options::is_known(name) => {}
             _ => {
@@ -105,6 +108,7 @@ impl Settings {
             halt_on_race: self.halt_on_race || other.halt_on_race,
             external: self.external.or(other.external),
             external_rules: self.external_rules.or(other.external_rules),
+            compress: self.compress.or(other.compress),
             stats: self.stats || other.stats,
             log_dir: self.log_dir.or(other.log_dir),
             record: self.record.or(other.record),
@@ -146,6 +150,9 @@ impl Settings {
         }
         if let Some(code) = self.exit_code {
             all.push(format!("exit_code={code}"));
+        }
+        if let Some(compress) = self.compress {
+            all.push(format!("compress={}", u8::from(compress)));
         }
         for (name, on) in [("halt_on_race", self.halt_on_race), ("stats", self.stats)] {
             if on {
