@@ -282,19 +282,6 @@ pub fn strided<const WRITE: bool>(
     });
 }
 
-/// Plain accesses to `size` bytes each, `count` of them, `stride` apart.
-pub fn strided<const WRITE: bool>(
-    t: &mut Thread,
-    addr: usize,
-    (count, stride, size): (usize, usize, usize),
-    place: Place,
-    does: Does,
-) {
-    for n in 0..count {
-        range::<WRITE>(t, addr + n * stride, size, place, does);
-    }
-}
-
 /// A read of `len` bytes by the function that called last, at `pc`.
 pub fn read(t: &mut Thread, addr: usize, len: usize, pc: usize) {
     if t.checks() && len > 0 {
