@@ -113,11 +113,7 @@ extern "C" fn strided<const WRITE: bool>(
         addr,
         pieces,
         |t| {
-            let sweep = Sweep {
-                addr,
-                pieces,
-                write: WRITE,
-            };
+            let sweep = Sweep::new(addr, pieces, WRITE);
             if !t.sweeps.has(t.epoch, &sweep) {
                 let place = t.place(context, pc, false);
                 checks::strided::<WRITE>(t, addr, pieces, place);

@@ -18,6 +18,9 @@ use super::ir::{Ir, Opcode, Value};
 use super::nest::{Loop, Nest};
 use crate::effects::Effects;
 
+/// So far from one round to the next an address may go.
+const FAR: u64 = 32;
+
 /// One check after a loop, at one of its exits.
 pub struct Sweep<'m> {
     /// Before this instruction, the first of the block that the loop is left to.
@@ -47,6 +50,15 @@ struct Swept<'m> {
     last: Vec<bool>,
 }
 
+impl Swept<'_> {
+    /// Whether one check is cheaper than many. Places that are far apart have a cell each in any case, and are looked at
+    /// sooner where they are accessed.
+    fn pays(&self) -> bool {
+        let step = self.address.step.as_constant().map(i64::unsigned_abs);
+        step.is_some_and(|step| step <= FAR.max(self.size))
+    }
+}
+
 /// Takes the accesses that can be swept out of `plain`, and puts what computes their ranges into the blocks behind loops.
 pub fn sweep<'m>(
     ir: Ir<'m>,
@@ -73,17 +85,18 @@ pub fn sweep<'m>(
         let Some(rounds) = Rounds::of(nest, around, &mut values) else {
             continue;
         };
-        let mut swept = Vec::new();
-        plain.retain(
-            |&(at, access)| match find(nest, around, &mut values, at, access) {
-                Some(found) => {
-                    swept.push(found);
-                    false
-                }
-                None => true,
-            },
-        );
-        let swept = coalesce(swept);
+        let found = plain
+            .iter()
+            .filter_map(|&(at, access)| find(nest, around, &mut values, at, access));
+        let mut swept = coalesce(found.collect());
+        swept.retain(Swept::pays);
+        let is_swept = |at: &Value<'m>, access: &Access<'m>| {
+            let same = |other: &(Value<'m>, Access<'m>)| {
+                other.0 == *at && other.1.write == access.write && other.1.pointer == access.pointer
+            };
+            swept.iter().any(|one| one.at.iter().any(same))
+        };
+        plain.retain(|(at, access)| !is_swept(at, access));
         put(ir, builder, nest, around, &rounds, &swept, &mut sweeps);
     }
     sweeps
@@ -201,6 +214,11 @@ fn find<'m>(
         return None;
     }
     let address = values.of(access.pointer)?;
+    // Places that are far apart have a cell each in any case, and are looked at sooner where they are accessed.
+    address
+        .step
+        .as_constant()
+        .filter(|step| step.unsigned_abs() <= FAR)?;
     let last: Vec<bool> = around
         .exits
         .iter()
