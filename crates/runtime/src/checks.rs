@@ -204,10 +204,12 @@ impl Span {
             }
             let began = at;
             let mut found = Vec::new();
+            let own = whose == Whose::Own;
+            let mut phase = (at - self.first) % self.period;
             while at < stop && found.is_empty() {
-                let mask = self.mask(at);
+                let mask = self.masks[phase];
+                phase = if phase + 1 == self.period { 0 } else { phase + 1 };
                 if mask != 0 {
-                    let own = whose == Whose::Own;
                     cell::access::<WRITE>(t, shadow::cell(at * 8), own, mask, place, &mut found);
                 }
                 at += 1;
@@ -215,7 +217,7 @@ impl Span {
             t.owner.leave();
             if !found.is_empty() {
                 tell(t, (at - 1) * 8, &found);
-            } else if at - began >= MUCH && whose == Whose::Own && summary::on() {
+            } else if at - began >= MUCH && own && summary::on() {
                 summary::may_compress(t, owners::region(began * 8));
             }
         }

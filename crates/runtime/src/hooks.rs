@@ -75,18 +75,25 @@ const SHORT: usize = 128;
 #[inline(always)]
 fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, context: u64, pc: usize) {
     // Commonest where threads read the same data: only one of them is the last reader, which the inline test looks at.
-    let whole = addr.is_multiple_of(8) && len.is_multiple_of(8) && len <= SHORT;
-    if !WRITE
-        && whole
-        && (0..len)
-            .step_by(8)
-            .all(|at| cell::is_read(t, shadow::cell(addr + at)))
-    {
+    if !WRITE && is_known::<WRITE>(t, addr, len) {
         return;
     }
     let does = if WRITE { Does::Write } else { Does::Read };
     let place = t.place(context, pc, false);
     checks::range::<WRITE>(t, addr, len, place, does);
+}
+
+/// Whether a few whole granules were accessed in this way in this epoch.
+#[inline(always)]
+fn is_known<const WRITE: bool>(t: &Thread, addr: usize, len: usize) -> bool {
+    let whole = addr.is_multiple_of(8) && len.is_multiple_of(8) && len <= SHORT;
+    whole && { (0..len).step_by(8) }.all(|at| {
+        let cell = shadow::cell(addr + at);
+        match WRITE {
+            true => cell::is_written(t, cell),
+            false => cell::is_read(t, cell),
+        }
+    })
 }
 
 extern "C" fn strided<const WRITE: bool>(
@@ -113,6 +120,9 @@ extern "C" fn strided<const WRITE: bool>(
         addr,
         pieces,
         |t| {
+            if stride == size && is_known::<WRITE>(t, addr, count.saturating_mul(size)) {
+                return;
+            }
             let sweep = Sweep::new(addr, pieces, WRITE);
             if !t.sweeps.has(t.epoch, &sweep) {
                 let place = t.place(context, pc, false);
