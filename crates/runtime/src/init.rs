@@ -3,7 +3,7 @@
 use crate::options::Options;
 use crate::{
     alloc, channel, counts, intercept, layout, limits, log, memory, owners, places, record, shadow, side,
-    stacks, thread,
+    stacks, steer, thread,
 };
 use std::ffi::{CStr, CString, c_char};
 use std::sync::OnceLock;
@@ -90,6 +90,12 @@ extern "C" fn start(count: i32, arguments: *const *const c_char) {
         owners::init();
         if let Some(path) = &channel::options().record
             && let Err(why) = record::open(path)
+        {
+            log::tell(format_args!("{why}"));
+            log::exit_now(2);
+        }
+        if let Some(path) = &channel::options().steer
+            && let Err(why) = steer::open(path)
         {
             log::tell(format_args!("{why}"));
             log::exit_now(2);

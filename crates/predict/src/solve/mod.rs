@@ -17,6 +17,7 @@ use crate::query::{Answer, Query};
 use acyclic::Acyclic;
 use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, lbool};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Instant;
@@ -36,7 +37,38 @@ pub struct Solvers<'g> {
     graph: &'g Graph<'g>,
     /// The graph's edges, forward.
     after: Vec<Vec<Id>>,
+    /// What solutions for earlier questions broke: those for the next one are likely to break it, too.
+    broken: RefCell<Broken>,
 }
+
+/// Constraints that were needed, in the order in which they were.
+#[derive(Debug, Default)]
+struct Broken {
+    seen: FxHashSet<Constraint>,
+    all: Vec<Constraint>,
+}
+
+/// A constraint that holds in every schedule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Constraint {
+    /// Two critical sections do not overlap.
+    Exclusion(u32, u32),
+    /// The read of a cell by an event has a source.
+    Source(Id, u32),
+    /// That read, from this source, is not disturbed by that write.
+    Undisturbed(Id, u32, Option<Id>, Id),
+}
+
+impl Broken {
+    fn add(&mut self, constraint: Constraint) {
+        if self.all.len() < MOST_BROKEN && self.seen.insert(constraint) {
+            self.all.push(constraint);
+        }
+    }
+}
+
+/// So many constraints are kept for the next questions.
+const MOST_BROKEN: usize = 10_000;
 
 impl<'g> Solvers<'g> {
     /// For a window.
@@ -47,7 +79,11 @@ impl<'g> Solvers<'g> {
                 after[before as usize].push(id);
             }
         }
-        Solvers { graph, after }
+        Solvers {
+            graph,
+            after,
+            broken: RefCell::default(),
+        }
     }
 
     /// Answers.
@@ -142,6 +178,7 @@ impl<'s> Search<'s> {
             contradiction: false,
         };
         search.prefixes();
+        search.remember();
         search
     }
 
@@ -162,6 +199,39 @@ impl<'s> Search<'s> {
                 let edges = graph.hard.get(event).iter().chain(graph.soft.get(event));
                 for &needs in before.iter().chain(edges) {
                     self.clause(&[self.not(self.happens(event)), self.happens(needs)]);
+                }
+            }
+        }
+    }
+
+    /// Begins with the constraints that earlier questions needed, as far as they are about this one.
+    fn remember(&mut self) {
+        let broken = self.solvers.broken.borrow().all.clone();
+        let graph = self.graph;
+        for constraint in broken {
+            let has = |event: Id| graph.has(&self.universe, event);
+            match constraint {
+                Constraint::Exclusion(a, b) => {
+                    let begins = |number: u32| has(graph.sections[number as usize].acquire);
+                    if begins(a) && begins(b) {
+                        self.exclude(a, b);
+                    }
+                }
+                Constraint::Source(event, cell) => {
+                    if has(event)
+                        && let Some(read) = graph.reads.get(event).iter().find(|read| read.cell == cell)
+                    {
+                        self.choose_source(event, read);
+                    }
+                }
+                Constraint::Undisturbed(event, cell, writer, other) => {
+                    let known = self.sources.get(&(event, cell));
+                    let source = { known.into_iter().flatten() }.find(|(source, _)| *source == writer);
+                    if let Some(&(_, lit)) = source
+                        && has(other)
+                    {
+                        self.undisturbed(event, cell, writer, lit, other);
+                    }
                 }
             }
         }
@@ -351,6 +421,10 @@ impl<'s> Search<'s> {
             return;
         }
         let graph = self.graph;
+        self.solvers
+            .broken
+            .borrow_mut()
+            .add(Constraint::Exclusion(a.min(b), a.max(b)));
         let (a, b) = (graph.sections[a as usize], graph.sections[b as usize]);
         let mut ways = vec![
             self.not(self.happens(a.acquire)),
@@ -382,16 +456,25 @@ impl<'s> Search<'s> {
             }
             let from = writer.and_then(|writer| writes.iter().rposition(|&other| other == writer));
             for &other in &writes[from.map_or(0, |from| from + 1)..] {
-                if !self.graph.allows(read, Some(other)) && self.undisturbed.insert((lit, other)) {
-                    let mut ways = vec![Term::Lit(!lit), self.not(self.happens(other))];
-                    ways.push(self.order(event, other));
-                    if let Some(writer) = writer {
-                        ways.push(self.order(other, writer));
-                    }
-                    self.clause(&ways);
+                if !self.graph.allows(read, Some(other)) {
+                    self.undisturbed(event, read.cell, writer, lit, other);
                 }
             }
         }
+    }
+
+    /// If a read sees `writer`, the write of `other` is not in between.
+    fn undisturbed(&mut self, event: Id, cell: u32, writer: Option<Id>, lit: Lit, other: Id) {
+        if !self.undisturbed.insert((lit, other)) {
+            return;
+        }
+        { self.solvers.broken.borrow_mut() }.add(Constraint::Undisturbed(event, cell, writer, other));
+        let mut ways = vec![Term::Lit(!lit), self.not(self.happens(other))];
+        ways.push(self.order(event, other));
+        if let Some(writer) = writer {
+            ways.push(self.order(other, writer));
+        }
+        self.clause(&ways);
     }
 
     fn choose_source(&mut self, event: Id, read: &Read) {
@@ -414,6 +497,7 @@ impl<'s> Search<'s> {
             }
         }
         self.clause(&ways);
+        { self.solvers.broken.borrow_mut() }.add(Constraint::Source(event, read.cell));
         self.sources.insert((event, read.cell), sources);
     }
 }

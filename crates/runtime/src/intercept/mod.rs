@@ -97,3 +97,13 @@ pub fn event<R>(tell: impl FnOnce(&mut Thread) -> R) -> Option<R> {
     unsafe { *errno = before };
     result
 }
+
+/// The same of something that the function does that was called at `pc`: where it synchronises is on record.
+pub fn event_at<R>(pc: usize, tell: impl FnOnce(&mut Thread) -> R) -> Option<R> {
+    event(|t| {
+        t.log.caller = pc;
+        let result = tell(t);
+        t.log.caller = 0;
+        result
+    })
+}
