@@ -106,7 +106,9 @@ impl Query {
         }
         for &number in begun {
             let section = &graph.sections[number as usize];
-            let Some(&last) = last.get(&section.lock) else { continue };
+            let Some(&last) = last.get(&section.lock) else {
+                continue;
+            };
             if graph.sections[last as usize].excludes(section) {
                 match section.release {
                     Some(release) if self.fits(graph, graph.included(release)) => {

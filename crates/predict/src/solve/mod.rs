@@ -17,17 +17,22 @@ use crate::query::{Answer, Query};
 use acyclic::Acyclic;
 use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, lbool};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Instant;
 
 /// Stops the solver in time.
-struct Deadline(Option<Instant>);
+struct Deadline {
+    at: Option<Instant>,
+    /// How often it was asked: a look at the clock takes longer than most steps of the solver.
+    asked: Cell<u32>,
+}
 
 impl Callbacks for Deadline {
     fn stop(&self) -> bool {
-        self.0.is_some_and(|deadline| Instant::now() >= deadline)
+        self.asked.set(self.asked.get().wrapping_add(1));
+        self.asked.get().is_multiple_of(64) && self.at.is_some_and(|at| Instant::now() >= at)
     }
 }
 
@@ -37,38 +42,7 @@ pub struct Solvers<'g> {
     graph: &'g Graph<'g>,
     /// The graph's edges, forward.
     after: Vec<Vec<Id>>,
-    /// What solutions for earlier questions broke: those for the next one are likely to break it, too.
-    broken: RefCell<Broken>,
 }
-
-/// Constraints that were needed, in the order in which they were.
-#[derive(Debug, Default)]
-struct Broken {
-    seen: FxHashSet<Constraint>,
-    all: Vec<Constraint>,
-}
-
-/// A constraint that holds in every schedule.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Constraint {
-    /// Two critical sections do not overlap.
-    Exclusion(u32, u32),
-    /// The read of a cell by an event has a source.
-    Source(Id, u32),
-    /// That read, from this source, is not disturbed by that write.
-    Undisturbed(Id, u32, Option<Id>, Id),
-}
-
-impl Broken {
-    fn add(&mut self, constraint: Constraint) {
-        if self.all.len() < MOST_BROKEN && self.seen.insert(constraint) {
-            self.all.push(constraint);
-        }
-    }
-}
-
-/// So many constraints are kept for the next questions.
-const MOST_BROKEN: usize = 10_000;
 
 impl<'g> Solvers<'g> {
     /// For a window.
@@ -79,11 +53,7 @@ impl<'g> Solvers<'g> {
                 after[before as usize].push(id);
             }
         }
-        Solvers {
-            graph,
-            after,
-            broken: RefCell::default(),
-        }
+        Solvers { graph, after }
     }
 
     /// Answers.
@@ -162,11 +132,15 @@ impl<'s> Search<'s> {
         deadline: Option<Instant>,
     ) -> Search<'s> {
         let graph = solvers.graph;
+        let limit = Deadline {
+            at: deadline,
+            asked: Cell::new(0),
+        };
         let mut search = Search {
             solvers,
             graph,
             query,
-            solver: Solver::new(SolverOpts::default(), Deadline(deadline)),
+            solver: Solver::new(SolverOpts::default(), limit),
             theory: Acyclic::new(graph, &solvers.after, &universe),
             universe,
             deadline,
@@ -178,17 +152,19 @@ impl<'s> Search<'s> {
             contradiction: false,
         };
         search.prefixes();
-        search.remember();
         search
     }
 
     /// What happens has what it needs.
+    ///
+    /// The solver does not choose these variables, which are most of them: what no constraint asks for does not happen. No clause
+    /// has two of them that are not negated, so if those left open are taken as false, all clauses hold.
     fn prefixes(&mut self) {
         let graph = self.graph;
         for slot in 0..graph.slots() {
             for pos in self.query.needed[slot]..self.universe[slot] {
                 let event = graph.threads[slot][pos as usize];
-                let lit = Lit::new(self.solver.new_var_default(), true);
+                let lit = Lit::new(self.solver.new_var(lbool::UNDEF, false), true);
                 self.happens.insert(event, lit);
             }
         }
@@ -199,39 +175,6 @@ impl<'s> Search<'s> {
                 let edges = graph.hard.get(event).iter().chain(graph.soft.get(event));
                 for &needs in before.iter().chain(edges) {
                     self.clause(&[self.not(self.happens(event)), self.happens(needs)]);
-                }
-            }
-        }
-    }
-
-    /// Begins with the constraints that earlier questions needed, as far as they are about this one.
-    fn remember(&mut self) {
-        let broken = self.solvers.broken.borrow().all.clone();
-        let graph = self.graph;
-        for constraint in broken {
-            let has = |event: Id| graph.has(&self.universe, event);
-            match constraint {
-                Constraint::Exclusion(a, b) => {
-                    let begins = |number: u32| has(graph.sections[number as usize].acquire);
-                    if begins(a) && begins(b) {
-                        self.exclude(a, b);
-                    }
-                }
-                Constraint::Source(event, cell) => {
-                    if has(event)
-                        && let Some(read) = graph.reads.get(event).iter().find(|read| read.cell == cell)
-                    {
-                        self.choose_source(event, read);
-                    }
-                }
-                Constraint::Undisturbed(event, cell, writer, other) => {
-                    let known = self.sources.get(&(event, cell));
-                    let source = { known.into_iter().flatten() }.find(|(source, _)| *source == writer);
-                    if let Some(&(_, lit)) = source
-                        && has(other)
-                    {
-                        self.undisturbed(event, cell, writer, lit, other);
-                    }
                 }
             }
         }
@@ -421,10 +364,6 @@ impl<'s> Search<'s> {
             return;
         }
         let graph = self.graph;
-        self.solvers
-            .broken
-            .borrow_mut()
-            .add(Constraint::Exclusion(a.min(b), a.max(b)));
         let (a, b) = (graph.sections[a as usize], graph.sections[b as usize]);
         let mut ways = vec![
             self.not(self.happens(a.acquire)),
@@ -456,25 +395,16 @@ impl<'s> Search<'s> {
             }
             let from = writer.and_then(|writer| writes.iter().rposition(|&other| other == writer));
             for &other in &writes[from.map_or(0, |from| from + 1)..] {
-                if !self.graph.allows(read, Some(other)) {
-                    self.undisturbed(event, read.cell, writer, lit, other);
+                if !self.graph.allows(read, Some(other)) && self.undisturbed.insert((lit, other)) {
+                    let mut ways = vec![Term::Lit(!lit), self.not(self.happens(other))];
+                    ways.push(self.order(event, other));
+                    if let Some(writer) = writer {
+                        ways.push(self.order(other, writer));
+                    }
+                    self.clause(&ways);
                 }
             }
         }
-    }
-
-    /// If a read sees `writer`, the write of `other` is not in between.
-    fn undisturbed(&mut self, event: Id, cell: u32, writer: Option<Id>, lit: Lit, other: Id) {
-        if !self.undisturbed.insert((lit, other)) {
-            return;
-        }
-        { self.solvers.broken.borrow_mut() }.add(Constraint::Undisturbed(event, cell, writer, other));
-        let mut ways = vec![Term::Lit(!lit), self.not(self.happens(other))];
-        ways.push(self.order(event, other));
-        if let Some(writer) = writer {
-            ways.push(self.order(other, writer));
-        }
-        self.clause(&ways);
     }
 
     fn choose_source(&mut self, event: Id, read: &Read) {
@@ -497,7 +427,6 @@ impl<'s> Search<'s> {
             }
         }
         self.clause(&ways);
-        { self.solvers.broken.borrow_mut() }.add(Constraint::Source(event, read.cell));
         self.sources.insert((event, read.cell), sources);
     }
 }
