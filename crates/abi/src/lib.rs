@@ -13,6 +13,7 @@ pub mod hooks;
 pub mod options;
 pub mod shadow;
 pub mod spill;
+pub mod steer;
 pub mod tls;
 pub mod wire;
 

@@ -45,6 +45,10 @@ pub const OPTIONS: &[(&str, &str)] = &[
         "record",
         "record the run to this empty file instead (`deadheat record` does)",
     ),
+    (
+        "steer",
+        "hold threads as the plan in this file says (`deadheat predict --confirm` does)",
+    ),
     ("reporter", "the command that prints reports"),
     (
         "report_fd",

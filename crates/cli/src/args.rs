@@ -334,6 +334,7 @@ impl ReportArgs {
             stats: self.stats,
             log_dir: None,
             record: None,
+            steer: None,
         }
     }
 }
@@ -499,6 +500,27 @@ pub struct Predict {
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
 
+    /// Run the recorded program again, with its threads held so that each race's two accesses meet
+    #[arg(long, help_heading = "Confirmation")]
+    pub confirm: bool,
+
+    /// The most runs for one race
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u32).range(1..), requires = "confirm", help_heading = "Confirmation")]
+    pub confirm_runs: u32,
+
+    /// The most seconds for all of them
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = value_parser!(u64).range(1..=1 << 20), requires = "confirm", help_heading = "Confirmation")]
+    pub confirm_time: u64,
+
+    /// The program (or its source) and its arguments, where they are not as the trace says
+    #[arg(
+        last = true,
+        value_name = "PROGRAM",
+        requires = "confirm",
+        help_heading = "Confirmation"
+    )]
+    pub program: Vec<OsString>,
+
     #[command(flatten)]
     pub report: TraceReport,
 }
@@ -508,6 +530,7 @@ Examples:
   deadheat predict run.dht
   deadheat predict --model mc --window 50000 run.std
   deadheat predict --format json run.dht > races.json     with each witness in full
+  deadheat predict --confirm run.dht                      run the program again to see which races happen
 
 The last line on stderr is `deadheat: no data races` or `deadheat: N data races`. Pairs that were not decided are named
 in a warning before it.";

@@ -7,6 +7,7 @@
 mod analyze;
 mod args;
 mod bench;
+mod confirm;
 mod files;
 mod memory;
 mod meter;

@@ -259,6 +259,7 @@ impl Kept {
                     .map(|(number, event)| names::step(*number, event, tables))
                     .collect(),
             }),
+            confirmation: None,
             event: Some(race.event),
             count: self.count,
             again: labels.again.replace("{id}", &id),

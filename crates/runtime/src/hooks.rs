@@ -6,7 +6,7 @@
 use crate::checks::{self, Does};
 use crate::sweeps::Sweep;
 use crate::thread::{self, Inside, Thread};
-use crate::{cell, counts, intercept, outside, record, shadow, sync};
+use crate::{cell, counts, intercept, outside, record, shadow, steer, sync};
 use deadheat_abi::atomics::{Ordering, What};
 use deadheat_abi::callee::Callee;
 use deadheat_abi::hooks as names;
@@ -292,6 +292,7 @@ unsafe extern "C" fn __deadheat_call_end(callee: *const Callee) {
 /// # Safety
 /// Called by the hook above.
 unsafe extern "C" fn call_begin(callee: *const Callee, a: usize, b: usize, c: usize, d: usize, sp: usize) {
+    steer::pause();
     intercept::event(|t| {
         // SAFETY: a variable of the program.
         outside::begin(t, unsafe { &*callee }, [a, b, c, d], sp);
@@ -324,6 +325,7 @@ unsafe extern "C" fn __deadheat_pointer_end(function: *const c_void) {
 }
 
 extern "C" fn pointer_begin(function: *const c_void, a: usize, b: usize, c: usize, d: usize, sp: usize) {
+    steer::pause();
     intercept::event(|t| match outside::at(function) {
         Some(callee) => outside::begin(t, callee, [a, b, c, d], sp),
         None => outside::forget_arguments(t),
@@ -331,6 +333,7 @@ extern "C" fn pointer_begin(function: *const c_void, a: usize, b: usize, c: usiz
 }
 
 extern "C" fn pointer_end(function: *const c_void, sp: usize) {
+    steer::pause();
     intercept::event(|t| {
         if let Some(callee) = outside::at(function) {
             outside::end(t, callee, sp);
@@ -339,6 +342,7 @@ extern "C" fn pointer_end(function: *const c_void, sp: usize) {
 }
 
 extern "C" fn call_end(callee: *const Callee, sp: usize) {
+    steer::pause();
     intercept::event(|t| outside::end(t, callee, sp));
 }
 

@@ -49,6 +49,7 @@ pub mod shadow;
 pub mod side;
 pub mod spin;
 pub mod stacks;
+pub mod steer;
 #[cfg(test)]
 mod stress;
 pub mod summary;

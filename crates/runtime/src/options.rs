@@ -33,6 +33,8 @@ pub struct Options {
     pub exit_code: Option<u8>,
     /// Record the run to this file, which is there and empty, instead of checking it.
     pub record: Option<String>,
+    /// Hold threads as the plan in this file says instead.
+    pub steer: Option<String>,
 }
 
 /// What is wrong with an option.
@@ -85,6 +87,7 @@ impl Options {
             "detect" => self.blind = !flag(value)?,
             "compress" => self.uncompressed = !flag(value)?,
             "record" => self.record = Some(value.to_owned()),
+            "steer" => self.steer = Some(value.to_owned()),
             "exit_code" => self.exit_code = Some(value.parse().ok()?),
             _ => {}
         }

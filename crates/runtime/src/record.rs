@@ -16,6 +16,7 @@ mod spill;
 use crate::owners::{IN_SECTION, Whose};
 use crate::shadow;
 use crate::spin::Wait;
+use crate::steer::{self, Steps};
 use crate::thread::Thread;
 use crate::tls::{self, Tls};
 use deadheat_abi::atomics::{self, What};
@@ -58,6 +59,10 @@ pub struct Log {
     named: FxHashSet<usize>,
     /// Whether its records go nowhere.
     lost: bool,
+    /// Where the function of libc that it is in was called; 0 if that is not known.
+    pub caller: usize,
+    /// How far it has come, in a run that is steered: then nothing is recorded, and there is never room.
+    pub steered: Option<Box<Steps>>,
 }
 
 /// Writes to the block that is mapped.
@@ -90,6 +95,8 @@ impl Log {
             slots: None,
             named: FxHashSet::default(),
             lost: false,
+            caller: 0,
+            steered: None,
         }
     }
 
@@ -112,6 +119,9 @@ impl Log {
     #[cold]
     #[inline(never)]
     fn next_block(&mut self, thread: u32) -> bool {
+        if self.steered.is_some() {
+            return false;
+        }
         let used = self.used();
         let more = self.lost || ON.load(Ordering::Relaxed) && self.block.next(thread, used, self.time);
         if !more {
@@ -154,6 +164,8 @@ fn tell_after(t: &mut Thread, seen: u64, record: Record) -> u64 {
     let time = t.log.time.max(seen) + 1;
     if t.log.room(t.id) {
         t.log.put(time, record);
+    } else if t.log.steered.is_some() {
+        steer::done(t, record.kind, record.pc as usize);
     }
     time
 }
@@ -176,7 +188,7 @@ fn tell_in_turn(t: &mut Thread, record: Record) {
 
 /// Whether this run is to be recorded, though there may be only one thread yet: then shadow cells have times.
 pub fn is_wanted() -> bool {
-    spill::is_open()
+    spill::is_open() || steer::on()
 }
 
 /// `parent` creates a thread. If it is the first, recording begins with the locks that `parent` has.
@@ -191,7 +203,10 @@ pub fn fork(parent: &mut Thread, child: u32, pc: usize) -> Log {
         }
         ON.store(true, Ordering::Relaxed);
         parent.log = Log::from(0);
-        spill::tell_modules();
+        parent.log.steered = steer::main();
+        if parent.log.steered.is_none() {
+            spill::tell_modules();
+        }
         for lock in parent.held.all() {
             let kind = match lock.kind {
                 crate::locks::LockKind::ReadLock => Kind::AcquireShared,
@@ -203,6 +218,7 @@ pub fn fork(parent: &mut Thread, child: u32, pc: usize) -> Log {
     tell_in_turn(parent, record(Kind::Fork, pc, 0, Some(child.into())));
     let mut log = Log::from(parent.log.time);
     log.on = parent.log.on;
+    log.steered = steer::child(&mut parent.log.steered);
     log
 }
 
@@ -242,12 +258,13 @@ pub fn child(t: &mut Thread) {
     t.log.on = false;
     t.log.block.forget();
     spill::close();
+    steer::off();
 }
 
 /// Synchronisation on the object at `addr`. `last` is when something last happened to it; the caller has it locked.
 pub fn sync(t: &mut Thread, kind: Kind, addr: usize, last: &mut u64) {
     if t.log.on {
-        *last = tell_after(t, *last, record(kind, 0, addr, None));
+        *last = tell_after(t, *last, record(kind, t.log.caller, addr, None));
     }
 }
 
@@ -288,6 +305,10 @@ pub fn range(t: &mut Thread, kind: Kind, addr: usize, len: usize, pc: usize) {
         return;
     }
     let write = kind != Kind::RangeRead;
+    if t.log.steered.is_some() {
+        steer::access(t, addr, len, write, pc);
+        return steer::done(t, kind as u8, pc);
+    }
     let granules = || (addr / 8..(addr + len).div_ceil(8)).map(|granule| granule * 8);
     let mut last = 0;
     for at in granules() {
@@ -311,6 +332,9 @@ pub fn range(t: &mut Thread, kind: Kind, addr: usize, len: usize, pc: usize) {
 
 /// An atomic operation that was made just now; operations on the same address exclude each other.
 pub fn atomic(t: &mut Thread, addr: usize, what: What, pc: usize) {
+    if t.log.steered.is_some() {
+        return steer::done(t, Kind::AtomicLoad as u8, pc);
+    }
     if !t.log.on || !t.log.room(t.id) {
         return;
     }
@@ -351,6 +375,10 @@ pub fn call_begin(
 ) -> bool {
     if !t.log.on {
         return false;
+    }
+    if t.log.steered.is_some() {
+        steer::done(t, Kind::CallBegin as u8, 0);
+        return true;
     }
     if let Some(name) = name
         && t.log.named.insert(function)
@@ -599,6 +627,13 @@ unsafe fn load_slowly<const SIZE: usize>(tls: *mut Tls, t: &mut Thread, addr: us
     let within = addr % 8 + SIZE <= 8;
     if !within {
         range(t, Kind::RangeRead, addr, SIZE, pc);
+    } else if t.log.steered.is_some() {
+        steer::access(t, addr, SIZE, false, pc);
+        // SAFETY: the program's own access.
+        let value = unsafe { read::<SIZE>(addr) };
+        steer::done(t, Kind::Load as u8, pc);
+        leave(tls);
+        return value;
     }
     let value = if within && t.log.room(t.id) {
         let held = Held::take(t, addr);
@@ -648,6 +683,12 @@ unsafe fn store_slowly<const SIZE: usize>(tls: *mut Tls, t: &mut Thread, addr: u
     let within = addr % 8 + SIZE <= 8;
     if !within {
         range(t, Kind::RangeWrite, addr, SIZE, pc);
+    } else if t.log.steered.is_some() {
+        steer::access(t, addr, SIZE, true, pc);
+        // SAFETY: the program's own access.
+        unsafe { write_to::<SIZE>(addr, value) };
+        steer::done(t, Kind::Store as u8, pc);
+        return leave(tls);
     }
     if within && t.log.room(t.id) {
         let held = Held::take(t, addr);

@@ -366,6 +366,9 @@ pub fn order(order: AbiOrder) -> Order {
 #[inline]
 pub fn begin_atomic(t: &mut Thread, addr: usize) {
     if !t.serial {
+        if t.log.steered.is_some() {
+            crate::steer::atomic(t, addr);
+        }
         shard(addr).hold(t.atomics > 0);
         t.atomics += 1;
         t.touching = t.touching << 1 | u64::from(outside::begin_touch(addr));

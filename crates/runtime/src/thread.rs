@@ -760,7 +760,7 @@ pub fn join(thread: &mut Thread, child: ThreadRef) {
         State::Alive(_) | State::Gone => false,
     };
     if joined {
-        record::join(thread, child.0, 0);
+        record::join(thread, child.0, thread.log.caller);
         thread.refresh();
         registry.outstanding -= 1;
         if registry.outstanding == 0 {

@@ -60,7 +60,7 @@ pub fn run(args: &Record, color: Color) -> Result<ExitCode> {
     }
     let mut sink = deadheat_trace::create(&args.output)?;
     // Symbols are read from the program, which may have been built for this.
-    let merged = merge::merge(spill.path(), sink.as_mut())?;
+    let merged = merge::merge(spill.path(), &again(args)?, sink.as_mut())?;
     drop(made);
     if merged.stopped {
         term.warn("recording ended before the program did: there was no room for more; the trace ends there");
@@ -73,4 +73,12 @@ pub fn run(args: &Record, color: Color) -> Result<ExitCode> {
     };
     say(&format!("deadheat: {count} event{s} recorded in {file}; {next}"));
     Ok(ExitCode::from(end.status()))
+}
+
+/// How to run the program again: a directory, then what this command was told but for the output.
+fn again(args: &Record) -> Result<Vec<String>> {
+    let directory = std::env::current_dir().context("cannot tell the current directory")?;
+    let mut words = vec![directory.to_string_lossy().into_owned()];
+    words.extend(args.program.words());
+    Ok(words)
 }

@@ -122,6 +122,7 @@ fn runtime_options(settings: &Settings, channel: &UnixStream) -> Result<String> 
         external: settings.external,
         external_rules: settings.external_rules.clone(),
         record: settings.record.clone(),
+        steer: settings.steer.clone(),
         ..Settings::default()
     };
     let mut text = runtime.options()?;

@@ -41,6 +41,8 @@ pub struct Settings {
     pub log_dir: Option<PathBuf>,
     /// Record the run to this file instead of checking it.
     pub record: Option<PathBuf>,
+    /// Hold its threads as the plan in this file says instead.
+    pub steer: Option<PathBuf>,
 }
 
 impl Settings {
@@ -81,6 +83,7 @@ impl Settings {
             "baseline" => self.baseline = path(),
             "log_dir" => self.log_dir = path(),
             "record" => self.record = path(),
+            "steer" => self.steer = path(),
             "external" => self.external = Some(named(value)?),
             "external_rules" => self.external_rules = path(),
             "exit_code" => self.exit_code = Some(value.parse().context("it must be 0 to 255")?),
@@ -112,6 +115,7 @@ impl Settings {
             stats: self.stats || other.stats,
             log_dir: self.log_dir.or(other.log_dir),
             record: self.record.or(other.record),
+            steer: self.steer.or(other.steer),
         }
     }
 
@@ -125,6 +129,7 @@ impl Settings {
             ("log_dir", &self.log_dir),
             ("external_rules", &self.external_rules),
             ("record", &self.record),
+            ("steer", &self.steer),
         ];
         for (name, path) in paths {
             let Some(path) = path else { continue };

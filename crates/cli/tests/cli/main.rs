@@ -4,6 +4,7 @@ mod analyze;
 mod bench;
 mod cargo;
 mod cc;
+mod confirm;
 mod harness;
 mod hostile;
 mod mixed;

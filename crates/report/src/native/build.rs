@@ -38,6 +38,7 @@ impl Builder<'_> {
             accesses,
             detector: DETECTOR.to_owned(),
             witness: None,
+            confirmation: None,
             event: None,
             count: 1,
             again: again.replace("{id}", &id),
