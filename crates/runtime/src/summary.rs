@@ -49,7 +49,13 @@ static ON: AtomicBool = AtomicBool::new(false);
 
 /// Maps the table ahead of its first use, or says why not.
 pub fn reserve() -> Result<(), i32> {
-    SUMMARIES.reserve(owners::REGIONS)
+    SUMMARIES.reserve(owners::REGIONS)?;
+    if let Some(start) = SUMMARIES.start() {
+        // Of a huge page little would be used.
+        let len = owners::REGIONS * size_of::<Summary>();
+        vm::advise(start, len, libc::MADV_NOHUGEPAGE);
+    }
+    Ok(())
 }
 
 /// Compresses, from here on.
