@@ -23,7 +23,6 @@ _Atomic long atomic;
 long number, numbers[4096];
 int half;
 char byte, text[64], copy[64];
-_Alignas(4096) char pages[256][4096];
 
 static void read8(long n) {
     EACH(n) (void)*(volatile long *)&number;
@@ -54,15 +53,6 @@ static void copy64(long n) {
     EACH(n) memcpy(copy, text, sizeof copy);
 }
 
-// A quarter of a region of the shadow, and all of it, each for the first time in its epoch: one check, whatever the length.
-static void set1k(long n) {
-    EACH(n) memset(pages[i % 256], (int)i, 1024);
-}
-
-static void set4k(long n) {
-    EACH(n) memset(pages[i % 256], (int)i, 4096);
-}
-
 static __attribute__((noinline)) void callee(long i) {
     number = i;
     keep();
@@ -89,7 +79,7 @@ static const struct {
     void (*run)(long n);
 } cases[] = {
     {"read8", read8},     {"write8", write8}, {"write4", write4}, {"write1", write1}, {"first-write8", first_write8},
-    {"first-read8", first_read8}, {"copy64", copy64}, {"set1k", set1k}, {"set4k", set4k}, {"call", call},     {"mutex", mutex},   {"fetch-add", fetch_add},
+    {"first-read8", first_read8}, {"copy64", copy64}, {"call", call},     {"mutex", mutex},   {"fetch-add", fetch_add},
 };
 
 static void *wait_for_the_end(void *unused) {
