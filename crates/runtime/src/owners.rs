@@ -323,15 +323,21 @@ pub fn compressed(addr: usize, len: usize, mut f: impl FnMut(usize)) {
         // Masked addresses may wrap around: then in two pieces.
         let first = region(at);
         let count = ((end - at).div_ceil(REGION_MASK + 1)).min(REGIONS - first);
-        let start = OWNERS.at(first, REGIONS).addr();
-        let pages = start / PAGE * PAGE;
-        vm::resident(pages, start + count * size - pages, |page| {
-            let from = (page.max(start) - start) / size;
-            let to = ((page + PAGE - start) / size).min(count);
+        let mut look = |from: usize, to: usize| {
             (from..to)
                 .filter(|n| is_compressed(first + n))
                 .for_each(|n| f(at + (n << REGION_SHIFT)));
-        });
+        };
+        let start = OWNERS.at(first, REGIONS).addr();
+        let page = start / PAGE * PAGE;
+        if count * size <= PAGE {
+            look(0, count);
+        } else {
+            vm::resident(page, start + count * size - page, |page| {
+                let from = page.saturating_sub(start) / size;
+                look(from, ((page + PAGE - start) / size).min(count));
+            });
+        }
         at += count << REGION_SHIFT;
     }
 }

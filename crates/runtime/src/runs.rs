@@ -36,13 +36,41 @@ pub struct Piece {
     pub masks: [u8; LONGEST],
 }
 
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// Small numbers, because this is copied about.
+#[derive(Clone, Copy, Debug, Default)]
 struct Run {
-    start: usize,
-    end: usize,
-    period: usize,
+    start: u16,
+    end: u16,
+    period: u8,
     /// Where its cells begin among all: one for each phase.
-    first: usize,
+    first: u8,
+}
+
+impl Run {
+    fn new(start: usize, end: usize, period: usize, first: usize) -> Run {
+        Run {
+            start: start as u16,
+            end: end as u16,
+            period: period as u8,
+            first: first as u8,
+        }
+    }
+
+    fn start(&self) -> usize {
+        self.start.into()
+    }
+
+    fn end(&self) -> usize {
+        self.end.into()
+    }
+
+    fn period(&self) -> usize {
+        self.period.into()
+    }
+
+    fn first(&self) -> usize {
+        self.first.into()
+    }
 }
 
 /// The cells of a region.
@@ -78,12 +106,7 @@ impl Default for Runs {
         let mut runs = Runs::none();
         runs.count = 1;
         runs.used = 1;
-        runs.runs[0] = Run {
-            start: 0,
-            end: GRANULES,
-            period: 1,
-            first: 0,
-        };
+        runs.runs[0] = Run::new(0, GRANULES, 1, 0);
         runs
     }
 }
@@ -112,12 +135,7 @@ impl Runs {
             if end <= start || period > LONGEST || runs.used + period > MOST_CELLS {
                 return None;
             }
-            runs.runs[n] = Run {
-                start,
-                end,
-                period,
-                first: runs.used,
-            };
+            runs.runs[n] = Run::new(start, end, period, runs.used);
             for _ in 0..period {
                 runs.cells[runs.used] = cell(runs.used);
                 runs.used += 1;
@@ -132,7 +150,7 @@ impl Runs {
     pub fn pack(&self) -> Packed {
         let mut packed = [0; MOST_RUNS / 4];
         for (n, run) in self.all().iter().enumerate() {
-            let bits = (GRANULES - run.end) as u64 | (run.period as u64 - 1) << 10;
+            let bits = (GRANULES - run.end()) as u64 | (run.period() as u64 - 1) << 10;
             packed[n / 4] |= bits << (16 * (n % 4));
         }
         packed
@@ -149,13 +167,13 @@ impl Runs {
 
     #[inline(always)]
     fn cell(&self, run: &Run, granule: usize) -> Words {
-        self.cells[run.first + granule % run.period]
+        self.cells[run.first() + granule % run.period()]
     }
 
     /// Calls `f` with each granule and its cell, but for those that say nothing.
     pub fn expand(&self, mut f: impl FnMut(usize, Words)) {
         for run in self.all() {
-            for granule in run.start..run.end {
+            for granule in run.start()..run.end() {
                 let words = self.cell(run, granule);
                 if words != (0, 0) {
                     f(granule, words);
@@ -207,15 +225,15 @@ impl Runs {
         let is = |at: usize| cells[at % short];
         if let Some(last) = self.count.checked_sub(1) {
             let before = self.runs[last];
-            let both = before.period * short;
+            let both = before.period() * short;
             let alike = |at| self.cell(&before, at) == is(at);
             if (start..end.min(start + both)).all(alike) {
-                self.runs[last].end = end;
+                self.runs[last].end = end as u16;
                 return Ok(());
             }
-            if (before.start..start.min(before.start + both)).all(alike) {
-                (self.count, self.used) = (last, before.first);
-                return self.append(before.start, end, &cells[..short]);
+            if (before.start()..start.min(before.start() + both)).all(alike) {
+                (self.count, self.used) = (last, before.first());
+                return self.append(before.start(), end, &cells[..short]);
             }
         }
         self.append(start, end, &cells[..short])
@@ -228,12 +246,7 @@ impl Runs {
             return Err(Full);
         }
         self.cells[first..first + period].copy_from_slice(cells);
-        self.runs[self.count] = Run {
-            start,
-            end,
-            period,
-            first,
-        };
+        self.runs[self.count] = Run::new(start, end, period, first);
         self.count += 1;
         self.used += period;
         Ok(())
@@ -249,22 +262,22 @@ impl Runs {
         let mut new = Runs::none();
         for run in self.all() {
             let mut phases = [(0, 0); LONGEST];
-            phases[..run.period].copy_from_slice(&self.cells[run.first..run.first + run.period]);
-            let (from, to) = (piece.from.max(run.start), piece.to.min(run.end));
+            phases[..run.period()].copy_from_slice(&self.cells[run.first()..run.first() + run.period()]);
+            let (from, to) = (piece.from.max(run.start()), piece.to.min(run.end()));
             if from >= to {
-                new.push(run.start, run.end, run.period, &phases).ok()?;
+                new.push(run.start(), run.end(), run.period(), &phases).ok()?;
                 continue;
             }
-            if run.start < from {
-                new.push(run.start, from, run.period, &phases).ok()?;
+            if run.start() < from {
+                new.push(run.start(), from, run.period(), &phases).ok()?;
             }
-            let period = common(run.period, piece.period);
+            let period = common(run.period(), piece.period);
             if period > LONGEST {
                 return None;
             }
             let mut touched = [(0, 0); LONGEST];
             for (phase, words) in touched[..period].iter_mut().enumerate() {
-                *words = phases[phase % run.period];
+                *words = phases[phase % run.period()];
                 let mask = piece.masks[phase % piece.period];
                 let first = from + (phase + period - from % period) % period;
                 if mask != 0 && first < to {
@@ -272,8 +285,8 @@ impl Runs {
                 }
             }
             new.push(from, to, period, &touched).ok()?;
-            if to < run.end {
-                new.push(to, run.end, run.period, &phases).ok()?;
+            if to < run.end() {
+                new.push(to, run.end(), run.period(), &phases).ok()?;
             }
         }
         Some(new)
@@ -320,10 +333,10 @@ impl Runs {
         }
         self.all()
             .iter()
-            .filter(|run| run.start < piece.to && piece.from < run.end)
+            .filter(|run| run.start() < piece.to && piece.from < run.end())
             .all(|run| {
-                let (from, to) = (piece.from.max(run.start), piece.to.min(run.end));
-                let period = run.period * piece.period;
+                let (from, to) = (piece.from.max(run.start()), piece.to.min(run.end()));
+                let period = run.period() * piece.period;
                 (from..to.min(from + period)).all(|granule| {
                     let mask = piece.masks[granule % piece.period];
                     mask == 0 || has(t, self.cell(run, granule), write, mask)
@@ -357,4 +370,91 @@ fn common(one: usize, other: usize) -> usize {
         both += one;
     }
     both
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stress::Random;
+
+    fn expanded(runs: &Runs) -> Vec<Words> {
+        let mut cells = vec![(0, 0); GRANULES];
+        runs.expand(|granule, words| cells[granule] = words);
+        cells
+    }
+
+    /// Stretches that repeat a few states, as arrays have them.
+    fn regular(random: &mut Random) -> Vec<Words> {
+        let mut cells = Vec::new();
+        while cells.len() < GRANULES {
+            let period = random.below(4) as usize + 1;
+            let states: Vec<Words> = (0..period).map(|_| (random.below(3), random.below(3))).collect();
+            let len = 1 + random.below(400) as usize;
+            cells.extend(states.iter().cycle().take(len));
+        }
+        cells.truncate(GRANULES);
+        cells
+    }
+
+    #[test]
+    fn runs_stand_for_the_cells_that_they_were_made_of() {
+        let mut random = Random(7);
+        let mut made = 0;
+        for _ in 0..2000 {
+            let cells = regular(&mut random);
+            let Some(runs) = Runs::encode(|granule| cells[granule]) else {
+                continue;
+            };
+            made += 1;
+            assert_eq!(expanded(&runs), cells);
+            let again = Runs::unpack(runs.pack(), |at| runs.cells()[at]).expect("made by pack");
+            assert_eq!(expanded(&again), cells);
+            let (from, to) = (random.below(512) as usize, random.below(512) as usize);
+            if let Some(without) = runs.without(from.min(to), from.max(to) + 1) {
+                let mut cells = cells;
+                cells[from.min(to)..=from.max(to)].fill((0, 0));
+                assert_eq!(expanded(&without), cells);
+            }
+        }
+        assert!(made > 1000, "{made}");
+    }
+
+    #[test]
+    fn zeros_are_a_region_that_nobody_has_accessed() {
+        let runs = Runs::unpack([0; 2], |_| (0, 0)).expect("one run");
+        assert_eq!((runs.count, runs.used), (1, 1));
+        assert_eq!(Runs::default().pack(), [0; 2]);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_no_runs() {
+        let mut random = Random(3);
+        for _ in 0..10_000 {
+            let packed = [0; 2].map(|_: u64| random.below(1 << 31) << 33 | random.below(1 << 31));
+            if let Some(runs) = Runs::unpack(packed, |_| (1, 1)) {
+                assert_eq!(expanded(&runs), vec![(1, 1); GRANULES]);
+            }
+        }
+    }
+
+    #[test]
+    fn every_other_cell_makes_one_run_whatever_the_order() {
+        let mut runs = Runs::default();
+        for (from, to) in [(0, 200), (200, 512)] {
+            for phase in 0..2 {
+                let mut masks = [0; LONGEST];
+                masks[phase] = 0xff;
+                let piece = Piece {
+                    from,
+                    to,
+                    period: 2,
+                    masks,
+                };
+                runs = runs
+                    .changed(&piece, |_, _, _| Some((phase as u64 + 1, 0)))
+                    .expect("it fits");
+            }
+        }
+        assert_eq!((runs.count, runs.used), (1, 2));
+    }
 }

@@ -1,9 +1,9 @@
 //! Regions whose cells are written down as run-length code ([`crate::runs`]): *compressed* ones.
 //!
 //! A region that is entered by an access to many of its granules at once is compressed from the beginning: its shadow is a
-//! *summary* of 256 bytes, its cells are zeros that nobody touches, and an access to all of it costs as much as one to a single
-//! granule. It belongs to nobody; whoever changes the summary holds its lock. Who only wants to know whether an access is on record
-//! does not even take that: the lock is a version, too.
+//! *summary* of 256 bytes, its cells are zeros that nobody touches, and what an access costs does not depend on how much of it is
+//! touched. It belongs to nobody; whoever changes the summary holds its lock. Who only wants to know whether an access is on
+//! record does not even take that: the lock is a version, too.
 //!
 //! A region is *expanded* to cells when runs cannot say what they have to, and when single accesses keep coming, because the
 //! inline test, which looks at the cells, fails for all of them. Who expands it owns it ([`crate::owners`]). It is compressed again
@@ -49,7 +49,13 @@ static ON: AtomicBool = AtomicBool::new(false);
 
 /// Maps the table ahead of its first use, or says why not.
 pub fn reserve() -> Result<(), i32> {
-    SUMMARIES.reserve(owners::REGIONS)
+    SUMMARIES.reserve(owners::REGIONS)?;
+    if let Some(start) = SUMMARIES.start() {
+        // Of a huge page little would be used.
+        let len = owners::REGIONS * size_of::<Summary>();
+        vm::advise(start, len, libc::MADV_NOHUGEPAGE);
+    }
+    Ok(())
 }
 
 /// Compresses, from here on.

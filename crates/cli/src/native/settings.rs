@@ -218,6 +218,7 @@ mod tests {
             halt_on_race: true,
             external: Some(External::Ignore),
             external_rules: Some("/e".into()),
+            compress: Some(false),
             stats: true,
             log_dir: Some("/l".into()),
             record: Some("/r".into()),
