@@ -38,7 +38,9 @@ impl Placement {
 
     /// The one of this name.
     pub fn parse(name: &str) -> Option<Placement> {
-        Placement::ALL.into_iter().find(|placement| placement.as_str() == name)
+        Placement::ALL
+            .into_iter()
+            .find(|placement| placement.as_str() == name)
     }
 }
 
@@ -91,7 +93,12 @@ pub fn summary(bitcode: &[u8], name: &str) -> Result<Summary, Error> {
 }
 
 /// Compiles a module, with what is known of the functions that it calls.
-pub fn compile_knowing(bitcode: &[u8], name: &str, options: &Options, facts: &Facts) -> Result<Vec<u8>, Error> {
+pub fn compile_knowing(
+    bitcode: &[u8],
+    name: &str,
+    options: &Options,
+    facts: &Facts,
+) -> Result<Vec<u8>, Error> {
     let context = Context::new(name);
     let work = || {
         let mut module = context.parse_bitcode(bitcode)?;

@@ -36,8 +36,7 @@ pub fn run(args: &ExplainChecks) -> Result<ExitCode> {
         }
         None => args.file.clone(),
     };
-    let found =
-        decisions::read(&program).with_context(|| format!("cannot read {}", args.file.display()))?;
+    let found = decisions::read(&program).with_context(|| format!("cannot read {}", args.file.display()))?;
     let Some(mut found) = found else {
         bail!(
             "{} does not say what became of its checks; give the source, or build with DEADHEAT_EXPLAIN=1",
@@ -76,7 +75,10 @@ fn sources(found: Vec<Decision>) -> Vec<Source> {
     }
     let source = |(path, found): (String, Vec<Decision>)| {
         let text = std::fs::read(&path).unwrap_or_default();
-        let lines = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect();
+        let lines = String::from_utf8_lossy(&text)
+            .lines()
+            .map(str::to_owned)
+            .collect();
         let mut notes: BTreeMap<u32, Vec<(Decision, usize)>> = BTreeMap::new();
         for decision in found {
             let here = notes.entry(decision.line).or_default();
@@ -105,7 +107,9 @@ impl Source {
     fn share(&self, line: u32) -> Option<(usize, usize)> {
         let here = self.notes.get(&line)?;
         let sum = |only: Option<Rule>| {
-            let counted = here.iter().filter(|(it, _)| only.is_none_or(|rule| it.rule == rule));
+            let counted = here
+                .iter()
+                .filter(|(it, _)| only.is_none_or(|rule| it.rule == rule));
             counted.map(|(_, count)| count).sum()
         };
         Some((sum(Some(Rule::Checked)), sum(None)))
@@ -136,7 +140,12 @@ fn summary(sources: &[Source]) -> Vec<(Rule, usize)> {
         let notes = sources.iter().flat_map(|source| source.notes.values());
         notes.flatten()
     };
-    let count = |rule: Rule| all().filter(|(it, _)| it.rule == rule).map(|(_, count)| count).sum();
+    let count = |rule: Rule| {
+        all()
+            .filter(|(it, _)| it.rule == rule)
+            .map(|(_, count)| count)
+            .sum()
+    };
     Rule::ALL
         .into_iter()
         .map(|rule| (rule, count(rule)))
@@ -151,7 +160,10 @@ fn text(sources: &[Source]) -> String {
         let _ = writeln!(text, "{}", source.path);
         for (&line, here) in &source.notes {
             let (checked, all) = source.share(line).unwrap_or_default();
-            let code = source.lines.get(line as usize - 1).map_or("", |code| code.trim_end());
+            let code = source
+                .lines
+                .get(line as usize - 1)
+                .map_or("", |code| code.trim_end());
             let share = format!("{checked}/{all}");
             let _ = writeln!(text, "{line:6} {share:>7}  {code}");
             for (decision, count) in here.iter().filter(|(it, _)| it.rule != Rule::Checked) {
@@ -199,6 +211,9 @@ mod tests {
              3 accesses, of which\n     1  checked: checked where it is\n     2  covered: a check before it stands for it\n"
         );
         let page = html::page(&sources);
-        assert!(page.contains("in line 5 (2 times)") && page.contains("class=\"some\""), "{page}");
+        assert!(
+            page.contains("in line 5 (2 times)") && page.contains("class=\"some\""),
+            "{page}"
+        );
     }
 }

@@ -36,7 +36,14 @@ fn races_are_found_at_the_same_variables_whatever_is_left_out() {
             let racing = |placement: &str| {
                 let source = format!("tests/programs/c/{program}.c");
                 let ran = run(&[
-                    "check", "--placement", placement, "--cflags", level, "--format", "json", &source,
+                    "check",
+                    "--placement",
+                    placement,
+                    "--cflags",
+                    level,
+                    "--format",
+                    "json",
+                    &source,
                 ]);
                 let text = ran.stdout.find('{').map_or("", |start| &ran.stdout[start..]);
                 let report: serde_json::Value =
@@ -94,7 +101,10 @@ fn each_line_says_what_is_checked_and_why_not() {
     assert!(off.contains("2/2      shared = shared + 1;\n"), "{off}");
     assert!(!off.contains("stands for it"), "{off}");
     let page = run(&["explain-checks", "--html", "-", source]).stdout;
-    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("shared = shared + 1;"), "{page}");
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && page.contains("shared = shared + 1;"),
+        "{page}"
+    );
 }
 
 #[test]
@@ -106,8 +116,14 @@ fn a_program_says_it_only_if_it_was_asked_to() {
     run(&["explain-checks", "no-such-file"]).fails_with(&["no-such-file"]);
     run(&["explain-checks", "--placement", "most", source]).fails_with(&["off, redundant, full"]);
     let mut command = command(&["check", "--keep", kept, source]);
-    let command = command.env("DEADHEAT_CACHE", cache()).env("DEADHEAT_EXPLAIN", "1");
+    let command = command
+        .env("DEADHEAT_CACHE", cache())
+        .env("DEADHEAT_EXPLAIN", "1");
     ran(command);
     let explained = run(&["explain-checks", kept]);
-    assert!(explained.stdout.contains("other = shared;"), "{}", explained.stdout);
+    assert!(
+        explained.stdout.contains("other = shared;"),
+        "{}",
+        explained.stdout
+    );
 }

@@ -98,7 +98,9 @@ impl<'a> Workshop<'a> {
         unique.dedup();
         if self.config.placement != Placement::Off && !self.config.record {
             let (trust, identity, cache) = (self.trust, &self.config.identity, self.cache.as_ref());
-            self.whole = self.pool.install(|| Whole::look_at(&unique, trust, identity, cache));
+            self.whole = self
+                .pool
+                .install(|| Whole::look_at(&unique, trust, identity, cache));
         }
         let made = self.pool.install(|| self.convert_unique(&unique))?;
         let made_of = |path| unique.binary_search(path).ok().and_then(|at| made[at].clone());
@@ -168,8 +170,13 @@ impl<'a> Workshop<'a> {
         if archive::is_thin(&data) {
             parts.extend(members.iter().map(|member| member.data.as_ref()));
         }
-        let modules = members.iter().filter_map(bitcode_of).flat_map(|bitcode| bitcode.modules());
-        let facts: Vec<u8> = modules.flat_map(|module| self.whole.facts(module).digest()).collect();
+        let modules = members
+            .iter()
+            .filter_map(bitcode_of)
+            .flat_map(|bitcode| bitcode.modules());
+        let facts: Vec<u8> = modules
+            .flat_map(|module| self.whole.facts(module).digest())
+            .collect();
         parts.push(&facts);
         let key = self.key("archive", &options, &parts);
         let place = place()?;

@@ -34,7 +34,10 @@ struct Brought {
 impl Whole {
     /// Looks at all inputs of a link. What cannot be read is not known.
     pub fn look_at(paths: &[&Path], trust: Trust, identity: &[u8], cache: Option<&Cache>) -> Whole {
-        let brought: Vec<Brought> = paths.par_iter().map(|path| look_at(path, identity, cache)).collect();
+        let brought: Vec<Brought> = paths
+            .par_iter()
+            .map(|path| look_at(path, identity, cache))
+            .collect();
         let modules: Vec<Module<'_>> = brought
             .iter()
             .flat_map(|brought| {
@@ -44,7 +47,10 @@ impl Whole {
                 })
             })
             .collect();
-        let elsewhere: HashSet<String> = brought.iter().flat_map(|brought| brought.others.clone()).collect();
+        let elsewhere: HashSet<String> = brought
+            .iter()
+            .flat_map(|brought| brought.others.clone())
+            .collect();
         let known = resolve::program(&modules, trust, &elsewhere);
         let facts = brought.iter().flat_map(|brought| &brought.modules);
         let facts = facts
@@ -123,7 +129,9 @@ impl Brought {
     fn add(&mut self, module: &[u8], origin: Origin, identity: &[u8], cache: Option<&Cache>) {
         let contents = Key::of(&[module]);
         let key = Key::of(&[identity, b"summary", contents.to_hex().as_bytes()]);
-        let kept = cache.and_then(|cache| cache.get(key)).and_then(|bytes| Summary::read(&bytes));
+        let kept = cache
+            .and_then(|cache| cache.get(key))
+            .and_then(|bytes| Summary::read(&bytes));
         let summary = kept.unwrap_or_else(|| {
             // What is wrong with it is said when it is instrumented.
             let summary = module::summary(module, "a module of the link").unwrap_or_default();
@@ -143,7 +151,10 @@ impl Brought {
         if file.kind() == object::ObjectKind::Dynamic {
             return;
         }
-        let defined = file.symbols().filter(|symbol| symbol.is_global() && !symbol.is_undefined());
-        self.others.extend(defined.filter_map(|symbol| Some(symbol.name().ok()?.to_owned())));
+        let defined = file
+            .symbols()
+            .filter(|symbol| symbol.is_global() && !symbol.is_undefined());
+        self.others
+            .extend(defined.filter_map(|symbol| Some(symbol.name().ok()?.to_owned())));
     }
 }

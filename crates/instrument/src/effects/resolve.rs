@@ -8,6 +8,7 @@
 use super::summary::{Reach, Summary};
 use super::{Effects, Facts, known};
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 /// What is certain of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +30,11 @@ pub struct Module<'a> {
 }
 
 /// What is known of all functions of a link that can be called by their names.
-pub fn program(modules: &[Module<'_>], trust: Trust, elsewhere: &HashSet<String>) -> HashMap<String, Effects> {
+pub fn program(
+    modules: &[Module<'_>],
+    trust: Trust,
+    elsewhere: &HashSet<String>,
+) -> HashMap<String, Effects> {
     let mut graph = Graph::default();
     let mut names: HashMap<&str, Name> = HashMap::new();
     for module in modules {
@@ -132,7 +137,8 @@ fn is_trusted(reach: Reach, archived: bool, name: &str, trust: Trust) -> bool {
 
 /// Whether calls of it go to the runtime.
 fn is_taken_over(name: &str) -> bool {
-    deadheat_abi::hooks::redirected().any(|other| other == name)
+    static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| deadheat_abi::hooks::redirected().collect());
+    NAMES.contains(name)
 }
 
 /// Functions and names, and who calls whom.
@@ -251,7 +257,11 @@ mod tests {
     fn solved(archived: bool, trust: Trust, elsewhere: &[&str]) -> HashMap<String, Effects> {
         let [one, two] = &two();
         let modules = [one, two].map(|summary| Module { summary, archived });
-        program(&modules, trust, &elsewhere.iter().map(|&name| name.to_owned()).collect())
+        program(
+            &modules,
+            trust,
+            &elsewhere.iter().map(|&name| name.to_owned()).collect(),
+        )
     }
 
     #[test]

@@ -95,11 +95,7 @@ impl Summary {
 }
 
 fn take_number(bytes: &mut &[u8]) -> Option<u32> {
-    bytes
-        .split_off(..4)?
-        .try_into()
-        .ok()
-        .map(u32::from_le_bytes)
+    bytes.split_off(..4)?.try_into().ok().map(u32::from_le_bytes)
 }
 
 #[cfg(test)]

@@ -34,7 +34,9 @@ impl<'m> Calls<'m> {
             Callee::Named(function) => self.known.get(&function).copied().unwrap_or_else(|| {
                 // The optimiser has put it in, or it is an intrinsic that became a function.
                 let facts = self.facts.get(function.name());
-                facts.or_else(|| known::effects(function.name())).unwrap_or(Effects::UNKNOWN)
+                facts
+                    .or_else(|| known::effects(function.name()))
+                    .unwrap_or(Effects::UNKNOWN)
             }),
         };
         effects.and(self.reader.limit_of_call(call))
@@ -61,7 +63,10 @@ fn read<'m>(ir: Ir<'m>) -> (Vec<Value<'m>>, Summary) {
     all.retain(|function| function.intrinsic().is_none());
     all.extend(ir.aliases());
     let numbers: HashMap<Value<'m>, u32> = all.iter().copied().zip(0..).collect();
-    let functions = all.iter().map(|&function| reader.function(function, &numbers)).collect();
+    let functions = all
+        .iter()
+        .map(|&function| reader.function(function, &numbers))
+        .collect();
     (all, Summary { functions })
 }
 
@@ -189,8 +194,8 @@ impl Reader {
             return Callee::Does(assembly(callee));
         }
         // Another type is another function, as far as one can know.
-        let fits = callee.is_other_global()
-            || callee.is_function() && callee.function_type() == call.called_type();
+        let fits =
+            callee.is_other_global() || callee.is_function() && callee.function_type() == call.called_type();
         match fits {
             true => Callee::Named(callee),
             false => Callee::Does(Effects::UNKNOWN),
@@ -224,14 +229,19 @@ impl Reader {
             return false;
         };
         node.metadata_operands().into_iter().any(|operand| {
-            let name = operand.metadata_operands().first().and_then(|name| name.metadata_string());
+            let name = operand
+                .metadata_operands()
+                .first()
+                .and_then(|name| name.metadata_string());
             name == Some(b"llvm.loop.mustprogress")
         })
     }
 }
 
 fn reach(function: Value<'_>) -> Reach {
-    if function.is_declaration() || function.linkage() == llvm_sys::LLVMLinkage::LLVMAvailableExternallyLinkage {
+    if function.is_declaration()
+        || function.linkage() == llvm_sys::LLVMLinkage::LLVMAvailableExternallyLinkage
+    {
         Reach::Declared
     } else if function.is_local() {
         Reach::Module
@@ -252,7 +262,16 @@ fn aliased(value: Value<'_>) -> Value<'_> {
 
 /// Most intrinsics compute. Their accesses of memory are those of the function that they are in.
 fn intrinsic(name: &str) -> Effects {
-    let unknown = ["llvm.coro.", "llvm.eh.sjlj.", "llvm.x86.x", "llvm.experimental."];
+    let unknown = [
+        "llvm.coro.",
+        "llvm.eh.sjlj.",
+        // Transactions.
+        "llvm.x86.x",
+        "llvm.experimental.deoptimize",
+        "llvm.experimental.guard",
+        "llvm.experimental.gc.",
+        "llvm.experimental.patchpoint.",
+    ];
     match unknown.iter().any(|start| name.starts_with(start)) {
         true => Effects::UNKNOWN,
         false => Effects::NONE,

@@ -95,7 +95,10 @@ impl Flow {
 
 /// The instruction that ends a block.
 fn end(block: Block<'_>) -> Value<'_> {
-    block.instructions().last().expect("a block ends with an instruction")
+    block
+        .instructions()
+        .last()
+        .expect("a block ends with an instruction")
 }
 
 /// The branches by which control goes back.
@@ -109,7 +112,11 @@ pub fn retreating<'m>(blocks: &[Block<'m>]) -> Vec<Value<'m>> {
             .iter()
             .any(|&to| flow.is_retreating(**from, to))
     };
-    flow.order.iter().filter(back).map(|&from| end(blocks[from])).collect()
+    flow.order
+        .iter()
+        .filter(back)
+        .map(|&from| end(blocks[from]))
+        .collect()
 }
 
 #[cfg(test)]

@@ -25,13 +25,13 @@ mod templates;
 mod unmasked;
 mod x86;
 
-use crate::llvm::{Context, Machine, Module};
 use crate::effects::Facts;
 use crate::effects::summary::Summary;
+use crate::llvm::{Context, Machine, Module};
 use crate::module::Options;
 use ir::{Ir, Value, attribute_kind};
-pub use outside::is_rust;
 use llvm_sys::LLVMLinkage;
+pub use outside::is_rust;
 use std::collections::BTreeSet;
 
 /// Before the optimiser.

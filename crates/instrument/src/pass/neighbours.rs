@@ -43,7 +43,9 @@ pub fn merge<'m>(
         for instruction in block.instructions() {
             if let Some(&i) = at.get(&instruction) {
                 let access = &plain[i].1;
-                let Extent::Bytes(bytes) = access.extent else { continue };
+                let Extent::Bytes(bytes) = access.extent else {
+                    continue;
+                };
                 let Address { origin, offset } = Address::of(access.pointer, layout);
                 let key = (origin, access.write, Line::of(instruction));
                 let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
@@ -66,8 +68,13 @@ pub fn merge<'m>(
     let mut gone = vec![false; plain.len()];
     for group in groups.into_iter().filter(|group| group.len() > 1) {
         for run in runs(group) {
-            let Some(merged) = merged(&run, plain) else { continue };
-            let first = *run.iter().min_by_key(|member| member.number).expect("a run has members");
+            let Some(merged) = merged(&run, plain) else {
+                continue;
+            };
+            let first = *run
+                .iter()
+                .min_by_key(|member| member.number)
+                .expect("a run has members");
             for member in run.iter().filter(|member| member.number != first.number) {
                 let (instruction, access) = &plain[member.access];
                 told(*instruction, access, Rule::Merged, Some(plain[first.access].0));

@@ -151,7 +151,12 @@ enum Event {
     Changes(usize),
 }
 
-fn read<'m>(plain: &Plain<'m>, spots: &Spots<'m>, blocks: &[Block<'m>], calls: &Calls<'m>) -> Vec<Vec<Event>> {
+fn read<'m>(
+    plain: &Plain<'m>,
+    spots: &Spots<'m>,
+    blocks: &[Block<'m>],
+    calls: &Calls<'m>,
+) -> Vec<Vec<Event>> {
     let mut at: HashMap<Value<'m>, Vec<usize>> = HashMap::new();
     for (i, (instruction, _)) in plain.iter().enumerate() {
         if spots.of_access[i].is_some() {
@@ -198,7 +203,9 @@ impl<'a> Span<'a> {
         let mut like: HashMap<usize, Vec<usize>> = HashMap::new();
         for event in events.iter().flatten() {
             let &Event::Access(access) = event else { continue };
-            let Some(spot) = spots.of_access[access] else { continue };
+            let Some(spot) = spots.of_access[access] else {
+                continue;
+            };
             let number = *numbers.entry(spot).or_insert_with(|| {
                 places.push(spot);
                 like.entry(spot.origin).or_default().push(places.len() - 1);

@@ -279,17 +279,9 @@ fn accesses_are_counted_on_request_whether_checked_or_not() {
     // else's.
     assert_eq!(
         hooks_of(&counting(module)),
-        [
-            "accesses(3)",
-            "write8(%q)",
-            "write8(%p)",
-            "accesses(2)",
-        ]
+        ["accesses(3)", "write8(%q)", "write8(%p)", "accesses(2)",]
     );
-    assert_eq!(
-        hooks_of(&instrument(module)),
-        ["write8(%q)", "write8(%p)"]
-    );
+    assert_eq!(hooks_of(&instrument(module)), ["write8(%q)", "write8(%p)"]);
     assert_eq!(
         hooks_of(&with_all_checks(module)),
         ["read8(%p)", "write8(%q)", "write8(%p)", "read8(%q)", "write8(%p)"]

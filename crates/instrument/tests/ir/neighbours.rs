@@ -25,7 +25,10 @@ fn members_side_by_side_have_one_check() {
     // The lowest comes last: its address is counted from the first.
     let reversed = found(&format!("{Y}\n{X}"));
     assert_eq!(reversed.len(), 1, "{reversed:?}");
-    assert!(reversed[0].starts_with("read_range(%") && reversed[0].ends_with(", 16)"), "{reversed:?}");
+    assert!(
+        reversed[0].starts_with("read_range(%") && reversed[0].ends_with(", 16)"),
+        "{reversed:?}"
+    );
 }
 
 #[test]
@@ -51,7 +54,9 @@ fn not_with_a_gap_or_of_another_kind_or_across_what_matters() {
         format!("%o = load volatile i32, ptr %p, align 4\n{Y}"),
     ] {
         let all = found(&body);
-        let checks = all.iter().filter(|hook| hook.starts_with("read") || hook.starts_with("write"));
+        let checks = all
+            .iter()
+            .filter(|hook| hook.starts_with("read") || hook.starts_with("write"));
         assert_eq!(checks.count(), 2, "{body}: {all:?}");
     }
 }

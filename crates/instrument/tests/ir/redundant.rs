@@ -284,6 +284,8 @@ fn a_copy_counts_on_both_sides() {
 
 #[test]
 fn without_placement_each_access_has_its_check() {
-    let text = with_all_checks(&format!("define void @f(ptr %p) {{\n{READ}\n{WRITE}\n{AGAIN}\nret void\n}}"));
+    let text = with_all_checks(&format!(
+        "define void @f(ptr %p) {{\n{READ}\n{WRITE}\n{AGAIN}\nret void\n}}"
+    ));
     assert_eq!(hooks(&text, "f"), ["read8(%p)", "write8(%p)", "read8(%p)"]);
 }
