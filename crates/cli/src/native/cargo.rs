@@ -17,6 +17,7 @@ use crate::files::Output;
 use crate::term::{Color, Term};
 use anyhow::{Context, Result, bail};
 use deadheat_abi::options;
+use deadheat_instrument::module::Placement;
 use deadheat_report::text::Colors;
 use deadheat_report::{Sources, quote};
 use std::ffi::{OsStr, OsString};
@@ -80,7 +81,9 @@ pub fn run(args: &CargoArgs, color: Color) -> Result<ExitCode> {
         command.arg("--target").arg(&host);
     }
     if given.target_directory.is_none() {
-        command.arg("--target-dir").arg(target_directory(&given)?);
+        command
+            .arg("--target-dir")
+            .arg(target_directory(&given, args.build.placement)?);
     }
     let home = Home::open()?;
     Flags::of_user(&host)?.apply(&mut command, &host, &home);
@@ -160,8 +163,8 @@ fn host() -> Result<String> {
         .with_context(|| format!("`{} -vV` does not say what host it is for", rustc.display()))
 }
 
-/// A directory of our own within the one that cargo would use.
-fn target_directory(given: &Given) -> Result<PathBuf> {
+/// A directory of our own within the one that cargo would use. Cargo does not know of placements, so each has its own.
+fn target_directory(given: &Given, placement: Option<Placement>) -> Result<PathBuf> {
     let mut command = Command::new(cargo());
     command.args(["metadata", "--no-deps", "--format-version", "1"]);
     if let Some(manifest) = &given.manifest {
@@ -180,7 +183,11 @@ fn target_directory(given: &Given) -> Result<PathBuf> {
         serde_json::from_slice(&output.stdout).context("cannot read what cargo says")?;
     let directory = metadata["target_directory"].as_str();
     let directory = directory.context("cargo does not say where it builds")?;
-    Ok(Path::new(directory).join("deadheat"))
+    let name = match placement {
+        None | Some(Placement::Full) => "deadheat".to_owned(),
+        Some(other) => format!("deadheat-{}", other.as_str()),
+    };
+    Ok(Path::new(directory).join(name))
 }
 
 /// Compilers of C and C++ for build scripts, by the variables that the crate `cc` and its like ask for: unless the user has

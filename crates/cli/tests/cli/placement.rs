@@ -16,13 +16,9 @@ fn run(arguments: &[&str]) -> Ran {
 /// Programs whose races are at variables with names.
 const PROGRAMS: &[&str] = &[
     "access_overlap_race",
-    "access_sizes_race",
     "array_halves_race",
     "atomic_mixed_race",
-    "barrier_race",
-    "condition_race",
     "create_join_race",
-    "double_checked_race",
     "placement_acquire_race",
     "placement_covers_race",
     "placement_leaves_race",

@@ -8,6 +8,7 @@
 use super::summary::{Reach, Summary};
 use super::{Effects, Facts, known};
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
 /// What is certain of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,7 +137,8 @@ fn is_trusted(reach: Reach, archived: bool, name: &str, trust: Trust) -> bool {
 
 /// Whether calls of it go to the runtime.
 fn is_taken_over(name: &str) -> bool {
-    deadheat_abi::hooks::redirected().any(|other| other == name)
+    static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| deadheat_abi::hooks::redirected().collect());
+    NAMES.contains(name)
 }
 
 /// Functions and names, and who calls whom.

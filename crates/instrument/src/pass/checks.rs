@@ -254,10 +254,8 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 Some(Opcode::LLVMLandingPad) => plan.calls.landing_pads.push(at),
                 _ => {}
             }
-            if at.is_call() && at.callee().intrinsic().is_none() {
-                if !at.callee().is_assembly() {
-                    self.plan_call(function, at, &mut plan.calls);
-                }
+            if at.is_call() && at.callee().intrinsic().is_none() && !at.callee().is_assembly() {
+                self.plan_call(function, at, &mut plan.calls);
             }
         }
         plan.counts.extend(count);

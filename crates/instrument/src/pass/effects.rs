@@ -262,7 +262,16 @@ fn aliased(value: Value<'_>) -> Value<'_> {
 
 /// Most intrinsics compute. Their accesses of memory are those of the function that they are in.
 fn intrinsic(name: &str) -> Effects {
-    let unknown = ["llvm.coro.", "llvm.eh.sjlj.", "llvm.x86.x", "llvm.experimental."];
+    let unknown = [
+        "llvm.coro.",
+        "llvm.eh.sjlj.",
+        // Transactions.
+        "llvm.x86.x",
+        "llvm.experimental.deoptimize",
+        "llvm.experimental.guard",
+        "llvm.experimental.gc.",
+        "llvm.experimental.patchpoint.",
+    ];
     match unknown.iter().any(|start| name.starts_with(start)) {
         true => Effects::UNKNOWN,
         false => Effects::NONE,
