@@ -7,7 +7,7 @@ mod plan;
 mod walk;
 
 use crate::args::{Predict, Target};
-use crate::native::check;
+use crate::native::check::{self, Purpose};
 use crate::traces;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
@@ -141,7 +141,7 @@ impl Program {
         // Names in the program are relative to where it was built.
         std::env::set_current_dir(&directory)
             .with_context(|| format!("the program was recorded in {}", directory.display()))?;
-        let path = check::program(&target, made.path(), true);
+        let path = check::program(&target, made.path(), Purpose::Record);
         std::env::set_current_dir(&here).context("cannot go back to the current directory")?;
         let path = path.context("cannot run the recorded program again; name it behind `--`")?;
         Ok(Program {
