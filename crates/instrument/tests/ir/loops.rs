@@ -1,0 +1,171 @@
+//! One check behind a loop.
+
+use crate::harness::{fully, hooks};
+
+/// The checks of a loop over `%i` from 0 to `%n`, whose body ends with `%more`, which says whether to go on.
+fn found(body: &str) -> Vec<String> {
+    let text = fully(&format!(
+        "define void @f(ptr %p, ptr %q, i64 %n, i64 %s, i1 %c) {{
+        start:
+            br label %loop
+        loop:
+            %i = phi i64 [ 0, %start ], [ %next, %latch ]
+            {body}
+        latch:
+            %next = add i64 %i, 1
+            %more = icmp ult i64 %next, %n
+            br i1 %more, label %loop, label %done
+        done:
+            ret void
+        }}"
+    ));
+    hooks(&text, "f")
+}
+
+/// The same of one access in every round.
+fn of(access: &str) -> Vec<String> {
+    found(&format!("{access}\nbr label %latch"))
+}
+
+/// The names of the hooks, and what they are given besides addresses and counts that are computed.
+fn kinds(hooks: &[String]) -> Vec<String> {
+    let known = |argument: &&str| !argument.starts_with('%');
+    let kind = |hook: &String| {
+        let (name, arguments) = hook.split_once('(').expect("a call");
+        let arguments: Vec<&str> = arguments.trim_end_matches(')').split(", ").filter(known).collect();
+        format!("{name}({})", arguments.join(", "))
+    };
+    hooks.iter().map(kind).collect()
+}
+
+fn at(element: &str, index: &str) -> String {
+    format!("%a = getelementptr {element}, ptr %p, i64 {index}")
+}
+
+#[test]
+fn an_array_is_checked_once() {
+    let body = format!("{}\nstore double 0.0, ptr %a", at("double", "%i"));
+    assert_eq!(kinds(&of(&body)), ["write_strided(8, 8)"]);
+    let body = format!("%j = sub i64 %s, %i\n{}\n%v = load volatile i32, ptr %a", at("i32", "%j"));
+    assert_eq!(kinds(&of(&body)), ["read_strided(-4, 4)"]);
+    let body = format!("%j = shl i64 %i, 1\n{}\n%v = load volatile i64, ptr %a", at("i64", "%j"));
+    assert_eq!(kinds(&of(&body)), ["read_strided(16, 8)"]);
+    // Always the same place.
+    assert_eq!(kinds(&of("store i64 1, ptr %p")), ["write_strided(0, 8)"]);
+}
+
+#[test]
+fn neighbours_are_one_range() {
+    let body = "%a = getelementptr i64, ptr %p, i64 %i
+        %b = getelementptr i8, ptr %a, i64 8
+        %v = load volatile i64, ptr %a
+        %w = load volatile i64, ptr %b";
+    // Each round reads two, which overlap with those of the next.
+    assert_eq!(kinds(&of(body)), ["read_strided(8, 16)"]);
+    // Reads of what is written say nothing.
+    let body = "%a = getelementptr i64, ptr %p, i64 %i\n%v = load volatile i64, ptr %a\nstore volatile i64 1, ptr %a";
+    assert_eq!(kinds(&of(body)), ["write_strided(8, 8)"]);
+    // The right neighbour in steps of two: one more round.
+    let body = "%j = shl i64 %i, 1
+        %a = getelementptr i64, ptr %p, i64 %j
+        %b = getelementptr i8, ptr %a, i64 16
+        %v = load volatile i64, ptr %a
+        %w = load volatile i64, ptr %b";
+    assert_eq!(kinds(&of(body)), ["read_strided(16, 8)"]);
+}
+
+#[test]
+fn numbers_that_may_wrap_are_not_followed() {
+    let index = |flag: &str, extend: &str| {
+        format!(
+            "%t = trunc i64 %i to i32
+            %j = add {flag} i32 %t, 1
+            %k = {extend} i32 %j to i64
+            {}
+            store i64 1, ptr %a",
+            at("i64", "%k")
+        )
+    };
+    assert_eq!(kinds(&of(&index("", "sext"))), ["write8()"]);
+    assert_eq!(kinds(&of(&index("nsw", "zext"))), ["write8()"]);
+}
+
+#[test]
+fn only_what_every_round_accesses() {
+    let body = format!(
+        "{}
+        br i1 %c, label %some, label %latch
+        some:
+        store i64 1, ptr %a
+        br label %latch",
+        at("i64", "%i")
+    );
+    assert_eq!(kinds(&found(&body)), ["write8()"]);
+}
+
+#[test]
+fn a_loop_that_is_left_early_has_a_check_at_each_exit() {
+    let body = format!(
+        "{}
+        %v = load volatile i64, ptr %a
+        %zero = icmp eq i64 %v, 0
+        br i1 %zero, label %out, label %rest
+        out:
+        call void @other()
+        ret void
+        rest:
+        store volatile i64 1, ptr %a
+        br label %latch",
+        at("i64", "%i")
+    );
+    let checks = kinds(&found(&body));
+    let count = |what: &str| checks.iter().filter(|check| **check == what).count();
+    // The round that leaves early has read, but not written.
+    assert_eq!(count("write_strided(8, 8)"), 2, "{checks:?}");
+    assert_eq!(count("read_strided(8, 8)"), 2, "{checks:?}");
+    // Where both ways out lead to one block, what was written depends on the way.
+    let checks = kinds(&found(&body.replace("call void @other()", "")));
+    assert_eq!(checks, ["write_strided(8, 8)", "read_strided(8, 8)"]);
+}
+
+#[test]
+fn not_where_the_loop_may_synchronise_or_never_end() {
+    let store = format!("{}\nstore i64 1, ptr %a", at("i64", "%i"));
+    for between in [
+        "fence acquire",
+        "fence release",
+        "call void @other()",
+        "store atomic i64 1, ptr %q release, align 8",
+        "%o = load atomic i64, ptr %q acquire, align 8",
+    ] {
+        let checks = of(&format!("{store}\n{between}"));
+        assert!(checks.contains(&"write8(%a)".to_owned()), "{between}: {checks:?}");
+    }
+    // Nobody knows when another thread says that it is over.
+    let text = fully(
+        "define void @f(ptr %p, ptr %q) {
+        start:
+            br label %loop
+        loop:
+            %i = phi i64 [ 0, %start ], [ %next, %loop ]
+            %a = getelementptr i64, ptr %p, i64 %i
+            store i64 1, ptr %a
+            %next = add i64 %i, 1
+            %v = load volatile i64, ptr %q
+            %more = icmp eq i64 %v, 0
+            br i1 %more, label %loop, label %done
+        done:
+            ret void
+        }",
+    );
+    let checks = hooks(&text, "f");
+    assert!(checks.contains(&"write8(%a)".to_owned()), "{checks:?}");
+}
+
+#[test]
+fn places_far_apart_keep_their_checks() {
+    let body = format!("%j = shl i64 %i, 4\n{}\nstore i64 1, ptr %a", at("i64", "%j"));
+    assert_eq!(kinds(&of(&body)), ["write8()"]);
+    let body = format!("%j = mul i64 %i, %s\n{}\nstore i64 1, ptr %a", at("i64", "%j"));
+    assert_eq!(kinds(&of(&body)), ["write8()"]);
+}

@@ -1,0 +1,29 @@
+// Each thread has every other element.
+// flags: -O2
+// orders: both
+#include "../include/threads.h"
+
+enum { SIZE = 1000 };
+
+long numbers[SIZE];
+
+static void even(void) {
+    turn(1);
+    for (int i = 0; i < SIZE; i += 2) {
+        numbers[i] = i;
+    }
+    next_turn();
+}
+
+static void odd(void) {
+    turn(2);
+    for (int i = 1; i < SIZE; i += 2) {
+        numbers[i] = 2 * i;
+    }
+    next_turn();
+}
+
+int main(void) {
+    together(even, odd);
+    printf("%ld\n", numbers[SIZE - 1]);
+}
