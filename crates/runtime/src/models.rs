@@ -523,7 +523,7 @@ impl<const THREADS: usize> Protocol for Summaries<THREADS> {
             12 => {
                 m.store(cpu, inside, 0);
                 m.cpus[cpu].done += 1;
-                if m.cpus[cpu].done % 2 == 0 { 30 } else { 0 }
+                if m.cpus[cpu].done.is_multiple_of(2) { 30 } else { 0 }
             }
             // In the section, with others.
             13 => {
@@ -546,7 +546,11 @@ impl<const THREADS: usize> Protocol for Summaries<THREADS> {
             22 => {
                 m.store(cpu, SUMMARY, x + 1);
                 m.cpus[cpu].done += 1;
-                if m.cpus[cpu].done % 2 == 0 { 23 } else { 29 }
+                if m.cpus[cpu].done.is_multiple_of(2) {
+                    23
+                } else {
+                    29
+                }
             }
             // `expand`.
             23 if !lock(m, LOCK) => return false,

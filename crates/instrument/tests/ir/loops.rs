@@ -32,7 +32,11 @@ fn kinds(hooks: &[String]) -> Vec<String> {
     let known = |argument: &&str| !argument.starts_with('%');
     let kind = |hook: &String| {
         let (name, arguments) = hook.split_once('(').expect("a call");
-        let arguments: Vec<&str> = arguments.trim_end_matches(')').split(", ").filter(known).collect();
+        let arguments: Vec<&str> = arguments
+            .trim_end_matches(')')
+            .split(", ")
+            .filter(known)
+            .collect();
         format!("{name}({})", arguments.join(", "))
     };
     hooks.iter().map(kind).collect()
@@ -46,9 +50,15 @@ fn at(element: &str, index: &str) -> String {
 fn an_array_is_checked_once() {
     let body = format!("{}\nstore double 0.0, ptr %a", at("double", "%i"));
     assert_eq!(kinds(&of(&body)), ["write_strided(8, 8)"]);
-    let body = format!("%j = sub i64 %s, %i\n{}\n%v = load volatile i32, ptr %a", at("i32", "%j"));
+    let body = format!(
+        "%j = sub i64 %s, %i\n{}\n%v = load volatile i32, ptr %a",
+        at("i32", "%j")
+    );
     assert_eq!(kinds(&of(&body)), ["read_strided(-4, 4)"]);
-    let body = format!("%j = shl i64 %i, 1\n{}\n%v = load volatile i64, ptr %a", at("i64", "%j"));
+    let body = format!(
+        "%j = shl i64 %i, 1\n{}\n%v = load volatile i64, ptr %a",
+        at("i64", "%j")
+    );
     assert_eq!(kinds(&of(&body)), ["read_strided(16, 8)"]);
     // Always the same place.
     assert_eq!(kinds(&of("store i64 1, ptr %p")), ["write_strided(0, 8)"]);

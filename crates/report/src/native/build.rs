@@ -64,35 +64,35 @@ impl Builder<'_> {
         frames
     }
 
-    /// Other places that the innermost frame of an access may be.
-    fn also(&mut self, id: Option<u64>) -> Vec<Frame> {
+    /// Other lines that the innermost frame of an access may be at: each once, and not its own.
+    fn also(&mut self, id: Option<u64>, own: Option<&Frame>) -> Vec<Frame> {
         let pcs = id.and_then(|id| self.process.stacks.get(&id));
-        let Some(check) = pcs.and_then(|pcs| pcs.first()) else {
+        let (Some(check), Some(own)) = (pcs.and_then(|pcs| pcs.first()), own) else {
             return Vec::new();
         };
-        let marks = self.symbols.marks(&self.process.mappings, *check);
-        let mut frames: Vec<Frame> = marks
-            .into_iter()
-            .filter_map(|mark| {
-                self.symbols
-                    .frames(&self.process.mappings, mark)
-                    .into_iter()
-                    .next()
-            })
-            .collect();
-        frames.dedup();
-        frames
+        let mut lines = vec![own.clone()];
+        for mark in self.symbols.marks(&self.process.mappings, *check) {
+            let frames = self.symbols.frames(&self.process.mappings, mark);
+            let line = |frame: &Frame| (frame.file.clone(), frame.line, frame.column);
+            if let Some(frame) = frames.into_iter().next()
+                && lines.iter().all(|known| line(known) != line(&frame))
+            {
+                lines.push(frame);
+            }
+        }
+        lines.split_off(1)
     }
 
     fn access(&mut self, access: &wire::Access, locks: &[wire::Lock]) -> Access {
+        let frames = self.stack(access.stack);
         Access {
             thread: access.thread,
             op: access.op,
             atomic: access.atomic,
             address: Some(hex(access.addr)),
             size: Some(access.size),
-            frames: self.stack(access.stack),
-            also: self.also(access.stack),
+            also: self.also(access.stack, frames.first()),
+            frames,
             locks: Some(locks.iter().map(|lock| self.lock(lock)).collect()),
         }
     }
