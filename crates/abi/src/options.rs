@@ -41,6 +41,10 @@ pub const OPTIONS: &[(&str, &str)] = &[
         "record",
         "record the run to this empty file instead (`deadheat record` does)",
     ),
+    (
+        "calls",
+        "once, each or none: whether what missing calls reach is recorded once, each time, or not at all",
+    ),
     ("reporter", "the command that prints reports"),
     (
         "report_fd",

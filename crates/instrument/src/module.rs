@@ -7,6 +7,7 @@
 
 use crate::llvm::{Context, Machine, Module};
 use crate::pass;
+use crate::select::Selection;
 use std::fmt;
 
 /// How to treat a module.
@@ -26,6 +27,8 @@ pub struct Options {
     pub count: bool,
     /// For a program that is to be recorded, not checked.
     pub record: bool,
+    /// What of it.
+    pub selection: Selection,
 }
 
 /// Why a module could not be instrumented.
@@ -93,7 +96,7 @@ fn instrument<'c>(
     if let Some(passes) = pass::coverage::prepare(context, module, options)? {
         machine.run(module, passes)?;
     }
-    pass::prepare(context, module, options.opt_level);
+    pass::prepare(context, module, options);
     machine.run(module, pipeline(options.opt_level))?;
     context.check()?;
     let templates = pass::run(context, module, &machine, options);

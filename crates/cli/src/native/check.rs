@@ -5,11 +5,13 @@ use super::home::Home;
 use super::listen::{Listener, conclude};
 use super::run::{self, End};
 use super::settings::{EXIT_CODE, Settings};
+use super::shim::{EXCLUDE, INCLUDE};
 use crate::args::{Check, Target};
 use crate::files;
 use crate::term::{Color, Term};
 use anyhow::{Context, Result, bail};
 use deadheat_instrument::program::{self, Kind};
+use deadheat_instrument::select::Selection;
 use deadheat_report::quote;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -24,7 +26,7 @@ pub fn run(args: &Check, color: Color) -> Result<ExitCode> {
     // First of all: nobody wants to hear after the run that a file cannot be read or written.
     let mut listener = Listener::new(settings.clone(), command(), again(args))?;
     let made = tempfile::tempdir().context("cannot make a temporary directory")?;
-    let program = program(&args.program, made.path(), false)?;
+    let program = program(&args.program, made.path(), None)?;
     let end = run::observed(&program, &args.program.arguments, &settings, &mut listener)?;
     drop(made);
     if let Some(why) = listener.unchecked() {
@@ -42,16 +44,21 @@ pub fn run(args: &Check, color: Color) -> Result<ExitCode> {
     Ok(ExitCode::from(outcome.status.unwrap_or(end.status())))
 }
 
-/// The program to run: built into `directory` if a source was given. It is to be recorded, or to be checked.
-pub fn program(args: &Target, directory: &Path, record: bool) -> Result<PathBuf> {
+/// The program to run: built into `directory` if a source was given. It is to be recorded, as far as the selection goes, or to be
+/// checked.
+pub fn program(args: &Target, directory: &Path, record: Option<&Selection>) -> Result<PathBuf> {
     match Language::of(&args.target) {
         Some(language) => build(args, language, directory, record),
         None if args.keep.is_some() => bail!("--keep is for sources; {} is built", args.target.display()),
-        None => instrumented(&args.target, record),
+        None if record.is_some_and(|selection| !selection.is_all()) => bail!(
+            "--include and --exclude are for sources; {} is built: build it with {INCLUDE} and {EXCLUDE} in the environment, globs between semicolons",
+            args.target.display()
+        ),
+        None => instrumented(&args.target, record.is_some()),
     }
 }
 
-fn build(args: &Target, language: Language, directory: &Path, record: bool) -> Result<PathBuf> {
+fn build(args: &Target, language: Language, directory: &Path, record: Option<&Selection>) -> Result<PathBuf> {
     // A compiler would say so as well, but in its own words.
     std::fs::metadata(&args.target).with_context(|| format!("cannot read {}", args.target.display()))?;
     let name = args.target.file_stem().unwrap_or_default();
@@ -62,15 +69,19 @@ fn build(args: &Target, language: Language, directory: &Path, record: bool) -> R
         }
         None => directory.join(name),
     };
-    let command = compilers::command(
+    let mut command = compilers::command(
         language,
         &args.target,
         &output,
         &args.cflags,
         &args.rustflags,
         &Home::open()?,
-        record,
+        record.is_some(),
     )?;
+    if let Some(selection) = record.filter(|selection| !selection.is_all()) {
+        command.env(INCLUDE, selection.include.join("\n"));
+        command.env(EXCLUDE, selection.exclude.join("\n"));
+    }
     compilers::build(command, &args.target)?;
     Ok(output)
 }

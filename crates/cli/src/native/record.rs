@@ -9,6 +9,7 @@ use crate::args::Record;
 use crate::files;
 use crate::term::{Color, Term, say};
 use anyhow::{Context, Result, bail};
+use deadheat_instrument::select::Selection;
 use deadheat_report::quote;
 use deadheat_trace::Format;
 use std::path::Path;
@@ -46,8 +47,12 @@ pub fn run(args: &Record, color: Color) -> Result<ExitCode> {
         ..Settings::default()
     };
     let mut listener = Listener::new(settings.clone(), command(), String::new())?;
+    let selection = Selection {
+        include: args.include.clone(),
+        exclude: args.exclude.clone(),
+    };
     let made = tempfile::tempdir().context("cannot make a temporary directory")?;
-    let program = check::program(&args.program, made.path(), true)?;
+    let program = check::program(&args.program, made.path(), Some(&selection))?;
     let end = run::observed(&program, &args.program.arguments, &settings, &mut listener)?;
     if let Some(why) = listener.unchecked() {
         bail!("the program cannot be recorded: {why}");

@@ -6,6 +6,7 @@ mod cargo;
 mod cc;
 mod harness;
 mod hostile;
+mod missing;
 mod mixed;
 mod native;
 mod predict;

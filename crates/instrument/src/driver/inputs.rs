@@ -72,6 +72,7 @@ impl<'a> Workshop<'a> {
                 notes: true,
                 count: config.count,
                 record: config.record,
+                selection: config.selection.clone(),
             },
             directory,
             pool: rayon::ThreadPoolBuilder::new()
@@ -147,6 +148,7 @@ impl<'a> Workshop<'a> {
             Some(Origin::File) => self.options.clone(),
             Some(_) => Options {
                 record: self.config.record,
+                selection: self.config.selection.of_standard_library(),
                 ..Options::default()
             },
         };
@@ -276,13 +278,14 @@ impl<'a> Workshop<'a> {
                 notes: false,
                 count: self.config.count,
                 record: self.config.record,
+                selection: self.config.selection.of_standard_library(),
             },
         }
     }
 
     fn key(&self, what: &str, options: &Options, contents: &[&[u8]]) -> Key {
         let options = format!(
-            "{what} abi {} level {} cpu {} pic {} notes {} count {} record {} profile {:?}",
+            "{what} abi {} level {} cpu {} pic {} notes {} count {} record {} {:?} profile {:?}",
             deadheat_abi::VERSION,
             options.opt_level,
             options.cpu,
@@ -290,6 +293,7 @@ impl<'a> Workshop<'a> {
             options.notes,
             self.config.count,
             options.record,
+            options.selection,
             options.profile
         );
         let mut parts = vec![&self.config.identity[..], options.as_bytes()];

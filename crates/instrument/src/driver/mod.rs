@@ -15,6 +15,7 @@ mod words;
 
 use crate::cache::{self, Cache};
 use crate::program;
+use crate::select::Selection;
 use inputs::Workshop;
 use line::{Line, Output, Part};
 use own::Own;
@@ -51,6 +52,8 @@ pub struct Config {
     pub count: bool,
     /// Make programs that are to be recorded, not checked.
     pub record: bool,
+    /// What of them.
+    pub selection: Selection,
 }
 
 /// Why a link failed before the real linker was called.

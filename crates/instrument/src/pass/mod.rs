@@ -8,7 +8,9 @@ mod builder;
 mod checks;
 mod context;
 pub mod coverage;
+mod functions;
 mod ir;
+mod missing;
 mod outside;
 mod perform;
 mod places;
@@ -21,13 +23,17 @@ mod x86;
 
 use crate::llvm::{Context, Machine, Module};
 use crate::module::Options;
+use crate::select::Treatment;
 use ir::{Ir, Value, attribute_kind};
 use llvm_sys::LLVMLinkage;
 use std::collections::BTreeSet;
 
 /// Before the optimiser.
-pub fn prepare(context: &Context, module: &Module<'_>, opt_level: u8) {
+pub fn prepare(context: &Context, module: &Module<'_>, options: &Options) {
     let ir = Ir::new(context, module);
+    if options.record {
+        missing::prepare(ir, &options.selection);
+    }
     let sanitize = attribute_kind("sanitize_thread");
     let uwtable = attribute_kind("uwtable");
     let optnone = attribute_kind("optnone");
@@ -40,7 +46,7 @@ pub fn prepare(context: &Context, module: &Module<'_>, opt_level: u8) {
         ir.add(function, sanitize, 0);
         ir.add_text(function, "disable-tail-calls", "true");
         // At level 0 a compiler puts it on everything; above, the user did and wants it.
-        if opt_level == 0 {
+        if options.opt_level == 0 {
             function.remove(optnone);
         }
     }
@@ -53,13 +59,24 @@ pub fn run(context: &Context, module: &Module<'_>, machine: &Machine, options: &
     outside::say_what_is_inside(ir);
     let mut used = BTreeSet::new();
     let mut inserter = checks::Inserter::new(ir, machine.layout(), &mut used, options);
+    let missing = options.record.then(|| missing::Missing::new(ir, options));
     for function in ir.functions() {
-        if !is_left_alone(function) && !resolvers.contains(&function) {
-            inserter.instrument(function);
+        if is_left_alone(function) || resolvers.contains(&function) {
+            continue;
+        }
+        match &missing {
+            None => inserter.instrument(function),
+            Some(missing) if missing::treatment(function) == Treatment::Excluded => missing.mark(function),
+            Some(missing) => {
+                missing.surround_calls(function);
+                inserter.instrument(function);
+                missing.mark(function);
+            }
         }
     }
     let mut text = templates::module(&ir.head(), used.into_iter());
     text.push_str(&outside::definitions(ir));
+    text.push_str(&missing::definitions(ir));
     text
 }
 
