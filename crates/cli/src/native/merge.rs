@@ -5,6 +5,7 @@
 //! Besides, memory is replayed (`replay.rs`), as much as the recorded accesses touched: a read that no recorded write explains is told
 //! without its value.
 
+use super::objects::Known;
 use super::replay::Memory;
 use anyhow::{Context, Result, bail};
 use deadheat_abi::spill::{
@@ -247,6 +248,7 @@ struct Trace<'s> {
     objects: HashMap<u32, Vec<Object>>,
     /// What the calls of a thread reached, in the order in which that was told.
     lists: HashMap<u32, Vec<ObjectSetId>>,
+    known: Known,
     wide: bool,
     memory: Memory,
 }
@@ -268,6 +270,7 @@ impl<'s> Trace<'s> {
             odd: HashSet::new(),
             objects: HashMap::new(),
             lists: HashMap::new(),
+            known: Known::default(),
             wide,
             memory: Memory::default(),
         }
@@ -339,6 +342,7 @@ impl<'s> Trace<'s> {
         } else if is(Kind::Free) {
             return self.pieces(thread, pc, addr, number, |addr, size| Op::Free { addr, size });
         } else if is(Kind::Alloc) {
+            self.known.forget(addr, number);
             return self.pieces(thread, pc, addr, number, |addr, size| Op::Alloc { addr, size });
         } else if is(Kind::Acquire) {
             self.acquire(thread, addr, Mode::Exclusive)
@@ -398,7 +402,7 @@ impl<'s> Trace<'s> {
                 objects.push(EVERYTHING);
             }
             debug_assert!(value.is_some() || self.wide);
-            let objects = self.tables.objects(objects);
+            let objects = self.tables.objects(self.known.cut(&objects));
             self.lists.entry(thread).or_default().push(objects);
             self.call(addr, objects)
         } else if is(Kind::CallAgain) {

@@ -14,6 +14,7 @@ pub mod compilers;
 pub mod home;
 mod listen;
 mod merge;
+mod objects;
 pub mod record;
 mod replay;
 pub mod reporter;
