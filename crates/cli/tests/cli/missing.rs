@@ -410,7 +410,16 @@ fn main() {
                 .all(|name| name.contains("vault")),
             "{flags}"
         );
-        assert_eq!(predicted(&trace, "rdit"), BTreeSet::from([(20, 20)]), "{flags}");
+        assert_eq!(
+            count(&events, |op| matches!(op, Op::CallBegin { .. })),
+            20,
+            "{flags}"
+        );
+        // Whether there was such a schedule depends on how far the first thread came before the second was made.
+        assert!(
+            predicted(&trace, "rdit").is_subset(&BTreeSet::from([(20, 20)])),
+            "{flags}"
+        );
     }
 }
 
