@@ -13,6 +13,7 @@
 
 pub mod missing;
 mod spill;
+mod unaligned;
 
 use crate::outside::objects::{self, Calls, Object};
 use crate::owners::IN_SECTION;
@@ -617,30 +618,6 @@ unsafe fn write_to<const SIZE: usize>(addr: usize, value: u64) {
                 .write_volatile(unaligned::U64::new(value)),
         }
     }
-}
-
-/// Numbers at any address, accessed at once.
-mod unaligned {
-    macro_rules! number {
-        ($($name:ident $ty:ty),*) => { $(
-            #[repr(C, packed)]
-            #[derive(Clone, Copy)]
-            pub struct $name($ty);
-
-            impl $name {
-                #[inline(always)]
-                pub fn new(number: $ty) -> Self {
-                    $name(number)
-                }
-
-                #[inline(always)]
-                pub fn get(self) -> $ty {
-                    self.0
-                }
-            }
-        )* };
-    }
-    number!(U16 u16, U32 u32, U64 u64);
 }
 
 /// The thread's record, if what it does now is recorded: then it is inside the runtime, and in a section, from here on.
