@@ -28,6 +28,13 @@ pub const READ_RANGE: &str = "__deadheat_read_range";
 /// `fn(addr, len, context)`: a write of any bytes; `preserve_most`.
 pub const WRITE_RANGE: &str = "__deadheat_write_range";
 
+/// `fn(addr, count, stride, size, context)`: `count` reads of `size` bytes each, at `addr`, `addr + stride` and so on;
+/// `stride` is signed and may be smaller than `size`, `count` may be 0; `preserve_most`.
+pub const READ_STRIDED: &str = "__deadheat_read_strided";
+
+/// `fn(addr, count, stride, size, context)`: the same for writes; `preserve_most`.
+pub const WRITE_STRIDED: &str = "__deadheat_write_strided";
+
 /// `fn(addr) -> u64`: does a load of 1, 2, 4 or 8 bytes, in programs that are built to be recorded.
 pub const LOAD: [(u32, &str); 4] = [
     (1, "__deadheat_load1"),

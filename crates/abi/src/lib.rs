@@ -6,12 +6,14 @@
 
 #![no_std]
 
+pub mod also;
 pub mod atomics;
 pub mod callee;
 pub mod hooks;
 pub mod options;
 pub mod shadow;
 pub mod spill;
+pub mod steer;
 pub mod tls;
 pub mod wire;
 

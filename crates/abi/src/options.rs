@@ -38,12 +38,20 @@ pub const OPTIONS: &[(&str, &str)] = &[
         "0: look for nothing, to see what being instrumented costs",
     ),
     (
+        "compress",
+        "0: a shadow cell for each eight bytes, even of arrays (1)",
+    ),
+    (
         "record",
         "record the run to this empty file instead (`deadheat record` does)",
     ),
     (
         "calls",
         "once, each or none: whether what missing calls reach is recorded once, each time, or not at all",
+    ),
+    (
+        "steer",
+        "hold threads as the plan in this file says (`deadheat predict --confirm` does)",
     ),
     ("reporter", "the command that prints reports"),
     (

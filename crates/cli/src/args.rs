@@ -8,6 +8,7 @@ use crate::traces::shares;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, value_parser};
 use deadheat_detect::select::{DetectorName, FilterName};
+use deadheat_instrument::module::Placement;
 use deadheat_predict::{Model, Options as PredictOptions, SolverName};
 use deadheat_report::quote;
 use deadheat_trace::generate::{Config, Pattern, Shares};
@@ -68,6 +69,7 @@ pub enum Command {
     #[command(name = "c++", disable_help_flag = true)]
     Cxx(Compiler),
     Report(ReportFile),
+    ExplainChecks(ExplainChecks),
     Bench(Box<Bench>),
     /// Report what a running program says on stdin; programs start this by themselves
     #[command(name = "__report", hide = true)]
@@ -93,7 +95,27 @@ pub struct Check {
     pub program: Target,
 
     #[command(flatten)]
+    pub build: BuildArgs,
+
+    #[command(flatten)]
     pub report: ReportArgs,
+}
+
+/// How to instrument what is built.
+#[derive(Debug, Args)]
+pub struct BuildArgs {
+    /// Which checks to leave out: none (off), those that others stand for (redundant), or also make one of several and
+    /// move them out of loops (full) [default: full]
+    #[arg(long, value_name = "WHICH", value_parser = placements(), hide_possible_values = true)]
+    pub placement: Option<Placement>,
+}
+
+impl BuildArgs {
+    /// As a shell takes them.
+    pub fn as_words(&self) -> Option<String> {
+        let placement = self.placement?;
+        Some(format!("--placement {}", placement.as_str()))
+    }
 }
 
 /// The program to run.
@@ -120,6 +142,44 @@ pub struct Target {
     pub keep: Option<PathBuf>,
 }
 
+/// Show which accesses of a source are checked, and why the others are not
+///
+/// A source is built as `deadheat check` does it. A program or an object says it of all its sources, if it was built with
+/// DEADHEAT_EXPLAIN=1 in the environment.
+#[derive(Debug, Args)]
+#[command(after_help = EXPLAIN_EXAMPLES)]
+pub struct ExplainChecks {
+    /// A source (.c, .cc, .cpp, .cxx, .C, .rs), or what was built of some
+    #[arg(value_name = "SOURCE|PROGRAM")]
+    pub file: PathBuf,
+
+    /// Flags for clang, as in "-O2 -std=c++20"
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    pub cflags: Vec<String>,
+
+    /// Flags for rustc, as in "-O --edition 2021"
+    #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
+    pub rustflags: Vec<String>,
+
+    #[command(flatten)]
+    pub build: BuildArgs,
+
+    /// Write a page with the annotated sources to FILE instead; - is stdout
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+
+    /// Also sources of the system and the toolchain
+    #[arg(long)]
+    pub all: bool,
+}
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  deadheat explain-checks --cflags -O2 demo.c
+  deadheat explain-checks --html checks.html demo.rs
+  DEADHEAT_EXPLAIN=1 deadheat cc -O2 -o server server.c    a program that says it ...
+  deadheat explain-checks ./server                         ... of all its sources";
+
 /// Build a program, run it, and write down what its threads did
 ///
 /// The trace has every access to shared memory with its value, in an order that agrees with what was read, and every
@@ -134,13 +194,8 @@ pub struct Record {
     #[command(flatten)]
     pub program: Target,
 
-    /// Record only functions that a glob fits: a name, a path (crate::module::function) or its beginning, or a source file
-    #[arg(long, value_name = "GLOB")]
-    pub include: Vec<String>,
-
-    /// Leave out functions that a glob fits: calls of them become missing calls
-    #[arg(long, value_name = "GLOB")]
-    pub exclude: Vec<String>,
+    #[command(flatten)]
+    pub selected: Selected,
 
     /// What a call into code that is not instrumented (a library) may do to the order of threads [default: order]
     #[arg(long, value_enum, value_name = "WHAT")]
@@ -149,6 +204,18 @@ pub struct Record {
     /// Rules for single functions of such code, and of what is left out: `order|objects|ignore FUNCTION [in LIBRARY] [with VARIABLE,...]`
     #[arg(long, value_name = "FILE")]
     pub external_rules: Option<PathBuf>,
+}
+
+/// What of a program is recorded.
+#[derive(Debug, Args)]
+pub struct Selected {
+    /// Record only functions that a glob fits: a name, a path (crate::module::function) or its beginning, or a source file
+    #[arg(long, value_name = "GLOB")]
+    pub include: Vec<String>,
+
+    /// Leave out functions that a glob fits: calls of them become missing calls
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
 }
 
 const RECORD_EXAMPLES: &str = "\
@@ -182,6 +249,9 @@ pub struct CargoArgs {
         value_name = "COMMAND"
     )]
     pub cargo: Vec<OsString>,
+
+    #[command(flatten)]
+    pub build: BuildArgs,
 
     #[command(flatten)]
     pub report: ReportArgs,
@@ -235,6 +305,11 @@ pub struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     pub external_rules: Option<PathBuf>,
 
+    /// Keep one shadow state for many elements of an array while they are accessed alike; what is found is the same
+    /// [default: on]
+    #[arg(long, value_enum, value_name = "SWITCH")]
+    pub compress: Option<Switch>,
+
     /// Print counters on stderr
     #[arg(long)]
     pub stats: bool,
@@ -271,9 +346,11 @@ impl ReportArgs {
             halt_on_race: self.halt_on_race,
             external: self.external,
             external_rules: self.external_rules.clone(),
+            compress: self.compress.map(|switch| switch == Switch::On),
             stats: self.stats,
             log_dir: None,
             record: None,
+            steer: None,
         }
     }
 }
@@ -439,6 +516,27 @@ pub struct Predict {
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
 
+    /// Run the recorded program again, with its threads held so that each race's two accesses meet
+    #[arg(long, help_heading = "Confirmation")]
+    pub confirm: bool,
+
+    /// The most runs for one race
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = value_parser!(u32).range(1..), requires = "confirm", help_heading = "Confirmation")]
+    pub confirm_runs: u32,
+
+    /// The most seconds for all of them
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = value_parser!(u64).range(1..=1 << 20), requires = "confirm", help_heading = "Confirmation")]
+    pub confirm_time: u64,
+
+    /// The program (or its source) and its arguments, where they are not as the trace says
+    #[arg(
+        last = true,
+        value_name = "PROGRAM",
+        requires = "confirm",
+        help_heading = "Confirmation"
+    )]
+    pub program: Vec<OsString>,
+
     #[command(flatten)]
     pub report: TraceReport,
 }
@@ -448,6 +546,7 @@ Examples:
   deadheat predict run.dht
   deadheat predict --model mc --window 50000 run.std
   deadheat predict --format json run.dht > races.json     with each witness in full
+  deadheat predict --confirm run.dht                      run the program again to see which races happen
 
 The last line on stderr is `deadheat: no data races` or `deadheat: N data races`. Pairs that were not decided are named
 in a warning before it.";
@@ -636,6 +735,11 @@ fn models() -> impl TypedValueParser<Value = Model> {
 fn solvers() -> impl TypedValueParser<Value = SolverName> {
     PossibleValuesParser::new(SolverName::ALL.map(SolverName::as_str))
         .try_map(|name| name.parse::<SolverName>())
+}
+
+fn placements() -> impl TypedValueParser<Value = Placement> {
+    let parse = |name: String| Placement::parse(&name).ok_or("no such placement");
+    PossibleValuesParser::new(Placement::ALL.map(Placement::as_str)).try_map(parse)
 }
 
 fn patterns() -> impl TypedValueParser<Value = Pattern> {

@@ -7,6 +7,7 @@
 mod analyze;
 mod args;
 mod bench;
+mod confirm;
 mod files;
 mod memory;
 mod meter;
@@ -20,7 +21,7 @@ mod traces;
 
 use args::{Cli, Command};
 use clap::Parser;
-use native::{cargo, cc, check, record, reporter, shim};
+use native::{cargo, cc, check, explain, record, reporter, shim};
 use std::process::ExitCode;
 use term::{Color, Term, say};
 
@@ -50,6 +51,7 @@ fn main() -> ExitCode {
         Command::Cargo(args) => cargo::run(args, cli.color),
         Command::Bench(args) => bench::run(args, term),
         Command::Report(args) => saved::run(args, term),
+        Command::ExplainChecks(args) => explain::run(args),
         Command::Reporter => reporter::run(),
         Command::Analyze(args) => analyze::run(args, term),
         Command::Predict(args) => predict::run(args, term),

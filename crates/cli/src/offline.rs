@@ -120,6 +120,9 @@ pub fn last_line(summary: &Summary, term: Term) -> String {
         (n, all) if n == all => line.push_str(", unconfirmed (locking discipline)"),
         (n, _) => line.push_str(&format!(", of them {n} unconfirmed (locking discipline)")),
     }
+    if let (Some(met), 1..) = (summary.met, summary.races) {
+        line.push_str(&format!(", {} confirmed", thousands(met)));
+    }
     let mut left_out = Vec::new();
     if summary.suppressed > 0 {
         left_out.push(format!("{} suppressed", thousands(summary.suppressed)));

@@ -1,6 +1,7 @@
 //! `deadheat predict`: races of other schedules than the recorded one.
 
 use crate::args::Predict;
+use crate::confirm;
 use crate::files::Output;
 use crate::meter::{Meter, Table, thousands};
 use crate::offline::{self, last_line};
@@ -9,7 +10,7 @@ use crate::term::{Term, say};
 use crate::traces;
 use anyhow::{Context, Result};
 use deadheat_predict::{Model, Options, Outcome, Predictions, SolverName, predict};
-use deadheat_report::{Collector, Labels, Schedule, Summary, quote};
+use deadheat_report::{Collector, Finding, Labels, Schedule, Summary, quote};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -53,7 +54,11 @@ pub fn run(args: &Predict, term: Term) -> Result<ExitCode> {
         detector: args.model.as_str(),
         again: &again(args),
     };
-    let report = offline::assemble(collector.findings(source.tables(), labels), &judge, summary);
+    let mut report = offline::assemble(collector.findings(source.tables(), labels), &judge, summary);
+    if args.confirm && stopped.is_none() {
+        confirm::confirm(&mut report.races, args)?;
+        report.summary.met = Some({ report.races.iter() }.filter(|race| has_met(race)).count() as u64);
+    }
     // An old report is worth more than one of a failed run that found nothing.
     if stopped.is_none() || !report.races.is_empty() || !output.as_ref().is_some_and(Output::is_file) {
         offline::write(&report, &args.report, &args.trace, term, output)?;
@@ -77,6 +82,10 @@ pub fn run(args: &Predict, term: Term) -> Result<ExitCode> {
     } else {
         args.report.exit_code
     }))
+}
+
+fn has_met(finding: &Finding) -> bool {
+    { finding.confirmation.as_ref() }.is_some_and(|confirmation| confirmation.met)
 }
 
 fn options(args: &Predict) -> Options {
@@ -147,6 +156,7 @@ fn counters(outcome: &Outcome) -> impl Iterator<Item = (&'static str, u64)> {
         ("windows", outcome.windows),
         ("pairs", outcome.pairs),
         ("pairs_in_observed_order", outcome.quick),
+        ("pairs_refuted", outcome.refuted),
         ("pairs_solved", outcome.solved),
         ("pairs_undecided", outcome.undecided.pairs),
         ("windows_unfinished", outcome.undecided.windows),

@@ -17,4 +17,4 @@ pub use event::{AccessKind, AtomicOp, Event, Indices, MAX_ACCESS, MAX_RANGE, Mod
 pub use ids::{Addr, ArrayId, NameId, ObjectSetId, SiteId, Slot, SyncId, ThreadId};
 pub use race::{Race, RaceKind, Rank, Side};
 pub use stats::Stats;
-pub use tables::{Object, Site, Tables};
+pub use tables::{Code, Object, Site, Tables};

@@ -1,7 +1,7 @@
 //! Interned names and sets that events refer to by id.
 
 use crate::{Addr, ArrayId, NameId, ObjectSetId, SiteId, SyncId, ThreadId};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A program location.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -42,6 +42,43 @@ pub struct Tables {
     pub arrays: HashMap<ArrayId, NameId>,
     /// Names of variables by their first address.
     pub variables: HashMap<Addr, NameId>,
+    /// How to run the recorded program again: the words of a command, by position.
+    pub command: BTreeMap<u64, NameId>,
+    /// Executables and libraries, by number; 0 is the program itself.
+    pub modules: BTreeMap<u64, NameId>,
+    /// The sites of program code.
+    pub code: HashMap<Code, SiteId>,
+}
+
+/// A place in program code: the offset in a module's file to which a call of the runtime returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Code(u64);
+
+impl Code {
+    /// None if it is further than 2⁴⁸ bytes or beyond 2¹⁶ modules.
+    pub fn new(module: u64, offset: u64) -> Option<Code> {
+        (module < 1 << 16 && offset < 1 << 48).then_some(Code(module << 48 | offset))
+    }
+
+    /// As one number.
+    pub fn to_number(self) -> u64 {
+        self.0
+    }
+
+    /// From that number.
+    pub fn from_number(number: u64) -> Code {
+        Code(number)
+    }
+
+    /// The number of the module.
+    pub fn module(self) -> u64 {
+        self.0 >> 48
+    }
+
+    /// The offset in its file.
+    pub fn offset(self) -> u64 {
+        self.0 & ((1 << 48) - 1)
+    }
 }
 
 impl Tables {

@@ -36,7 +36,7 @@ pub struct Reservation {
 }
 
 /// Hash of everything that a result depends on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Key(Hash);
 
 impl Key {

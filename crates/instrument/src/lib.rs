@@ -9,7 +9,9 @@
 pub mod archive;
 pub mod bitcode;
 pub mod cache;
+pub mod decisions;
 pub mod driver;
+pub mod effects;
 mod llvm;
 pub mod module;
 mod pass;

@@ -310,6 +310,8 @@ fn initialise() {
                 c"deadheat",
                 c"-livedebugvalues-input-bb-limit=0",
                 c"-livedebugvalues-input-dbg-value-limit=0",
+                // Loops in callers see what their callees access, and check it at once.
+                c"-inline-threshold=1000",
                 // Counters of coverage: exact, and in the format that clang has for its notes.
                 c"-gcov-atomic-counter",
                 c"-instrprof-atomic-counter-update-all",

@@ -5,10 +5,45 @@
 //! calls are off, so that every caller is on the stack. Then the optimiser, at the level of the user's build: what it
 //! removes needs no check. Checks last, so that it cannot move an access away from its check.
 
+use crate::effects::Facts;
+use crate::effects::summary::Summary;
 use crate::llvm::{Context, Machine, Module};
 use crate::pass;
 use crate::select::Selection;
 use std::fmt;
+
+/// How far checks may be removed and moved from where the accesses are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Placement {
+    /// One check for each access of memory that threads may share.
+    Off,
+    /// No check where another one of the same bytes stands for it.
+    Redundant,
+    /// Also one check for several accesses, and checks out of loops.
+    #[default]
+    Full,
+}
+
+impl Placement {
+    /// All, from none to most.
+    pub const ALL: [Placement; 3] = [Placement::Off, Placement::Redundant, Placement::Full];
+
+    /// Its name as an option.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Placement::Off => "off",
+            Placement::Redundant => "redundant",
+            Placement::Full => "full",
+        }
+    }
+
+    /// The one of this name.
+    pub fn parse(name: &str) -> Option<Placement> {
+        Placement::ALL
+            .into_iter()
+            .find(|placement| placement.as_str() == name)
+    }
+}
 
 /// How to treat a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -29,6 +64,10 @@ pub struct Options {
     pub record: bool,
     /// What of it.
     pub selection: Selection,
+    /// Which checks are left out, and which are moved.
+    pub placement: Placement,
+    /// Whether the object is to say what became of each access (`pass/decisions.rs`).
+    pub explain: bool,
 }
 
 /// Why a module could not be instrumented.
@@ -45,10 +84,28 @@ impl std::error::Error for Error {}
 
 /// Instruments, optimises and compiles the module in `bitcode`. `name` is for messages.
 pub fn compile(bitcode: &[u8], name: &str, options: &Options) -> Result<Vec<u8>, Error> {
+    compile_knowing(bitcode, name, options, &Facts::default())
+}
+
+/// What the functions of a module do, as it is before it is optimised.
+pub fn summary(bitcode: &[u8], name: &str) -> Result<Summary, Error> {
+    let context = Context::new(name);
+    let module = context.parse_bitcode(bitcode);
+    let summary = module.map(|module| pass::summary(&context, &module));
+    summary.map_err(|error| named(name, error))
+}
+
+/// Compiles a module, with what is known of the functions that it calls.
+pub fn compile_knowing(
+    bitcode: &[u8],
+    name: &str,
+    options: &Options,
+    facts: &Facts,
+) -> Result<Vec<u8>, Error> {
     let context = Context::new(name);
     let work = || {
         let mut module = context.parse_bitcode(bitcode)?;
-        let machine = instrument(&context, &mut module, options)?;
+        let machine = instrument(&context, &mut module, options, facts)?;
         let object = machine.emit(&mut module)?;
         context.check()?;
         Ok(object)
@@ -80,7 +137,7 @@ pub fn instrumented_text(input: &[u8], name: &str, options: &Options) -> Result<
             Ok(text) if !text.starts_with("BC") => context.parse_text(text)?,
             _ => context.parse_bitcode(input)?,
         };
-        instrument(&context, &mut module, options)?;
+        instrument(&context, &mut module, options, &Facts::default())?;
         Ok(module.text())
     };
     work().map_err(|error| named(name, error))
@@ -91,6 +148,7 @@ fn instrument<'c>(
     context: &'c Context,
     module: &mut Module<'c>,
     options: &Options,
+    facts: &Facts,
 ) -> Result<Machine, Error> {
     let machine = Machine::new(module, options)?;
     if let Some(passes) = pass::coverage::prepare(context, module, options)? {
@@ -99,7 +157,7 @@ fn instrument<'c>(
     pass::prepare(context, module, options);
     machine.run(module, pipeline(options.opt_level))?;
     context.check()?;
-    let templates = pass::run(context, module, &machine, options);
+    let templates = pass::run(context, module, &machine, options, facts);
     module.link(context.parse_text(&templates)?)?;
     // The inline tests are functions until now; LLVM's inliner puts them where they are called.
     machine.run(module, "always-inline")?;
@@ -114,10 +172,10 @@ fn instrument<'c>(
 fn pipeline(opt_level: u8) -> &'static str {
     match opt_level {
         // Cheap passes that put locals into registers.
-        0 => "function(ee-instrument),default<O0>,function(sroa,early-cse,simplifycfg)",
-        1 => "function(ee-instrument),default<O1>",
-        2 => "function(ee-instrument),default<O2>",
-        _ => "function(ee-instrument),default<O3>",
+        0 => "function(ee-instrument),default<O0>,function(sroa,early-cse,simplifycfg,loop-simplify)",
+        1 => "function(ee-instrument),default<O1>,function(loop-simplify)",
+        2 => "function(ee-instrument),default<O2>,function(loop-simplify)",
+        _ => "function(ee-instrument),default<O3>,function(loop-simplify)",
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tests of the linker driver: a script stands for the real linker and keeps what it is given.
 
 use deadheat_instrument::driver::{self, CACHE_LIMIT, Config, Face};
+use deadheat_instrument::module::Placement;
 use object::read::archive::ArchiveFile;
 use std::ffi::OsString;
 use std::fs;
@@ -73,11 +74,14 @@ done
     }
 
     fn rustc(&self, name: &str, flags: &[&str]) -> String {
+        let text = format!("#[unsafe(no_mangle)] pub fn {name}(p: &mut u32) {{ *p = p.wrapping_add(1); }}\n");
+        self.compiled(name, &text, flags)
+    }
+
+    /// An object of this source.
+    fn compiled(&self, name: &str, text: &str, flags: &[&str]) -> String {
         let source = self.path("source.rs");
-        let text = format!(
-            "#![no_std]\n#[unsafe(no_mangle)] pub fn {name}(p: &mut u32) {{ *p = p.wrapping_add(1); }}\n"
-        );
-        fs::write(&source, text).unwrap();
+        fs::write(&source, format!("#![no_std]\n{text}")).unwrap();
         let object = self.text(&format!("{name}.o"));
         let status = Command::new("rustc")
             .args(["--edition", "2024", "--crate-type", "lib", "-o"])
@@ -116,6 +120,8 @@ done
             identity: b"test".to_vec(),
             count: false,
             record: false,
+            placement: Placement::Full,
+            explain: false,
         }
     }
 
@@ -411,8 +417,8 @@ fn results_come_from_the_cache_and_damage_to_it_does_not_matter() {
         let entries = fs::read_dir(bench.path("cache/blobs")).unwrap();
         entries.map(|entry| entry.unwrap().path()).collect()
     };
-    // Two objects and an archive.
-    assert_eq!(blobs().len(), 3);
+    // Two objects and an archive, and what is known of two modules.
+    assert_eq!(blobs().len(), 5);
     let stamps = || -> Vec<u64> {
         use std::os::unix::fs::MetadataExt;
         blobs()
@@ -445,25 +451,33 @@ fn options_and_versions_do_not_share_results() {
     let one = bench.bitcode("one");
     let kept = || fs::read_dir(bench.path("cache/keys")).unwrap().count();
     bench.link(Face::Compiler, &["-Wl,-plugin-opt=O0", &one]);
-    assert_eq!(kept(), 1);
-    bench.link(Face::Compiler, &["-Wl,-plugin-opt=O2", &one]);
+    // The object, and what is known of the module whatever the options.
     assert_eq!(kept(), 2);
+    bench.link(Face::Compiler, &["-Wl,-plugin-opt=O2", &one]);
+    assert_eq!(kept(), 3);
     bench.link(
         Face::Compiler,
         &["-Wl,-plugin-opt=O2,-plugin-opt=mcpu=x86-64-v3", &one],
     );
-    assert_eq!(kept(), 3);
+    assert_eq!(kept(), 4);
     let config = Config {
-        identity: b"other".to_vec(),
-
-        record: false,
+        placement: Placement::Off,
         ..bench.config()
     };
     assert_eq!(
         bench.link_with(&config, Face::Compiler, &["-Wl,-plugin-opt=O2", &one]),
         Ok(0)
     );
-    assert_eq!(kept(), 4);
+    assert_eq!(kept(), 5);
+    let config = Config {
+        identity: b"other".to_vec(),
+        ..bench.config()
+    };
+    assert_eq!(
+        bench.link_with(&config, Face::Compiler, &["-Wl,-plugin-opt=O2", &one]),
+        Ok(0)
+    );
+    assert_eq!(kept(), 7);
 }
 
 #[test]
@@ -478,4 +492,46 @@ fn a_cache_that_cannot_be_written_costs_one_warning() {
     assert_eq!(bench.link_with(&config, Face::Compiler, &[&one]), Ok(0));
     assert!(is_instrumented(&bench.seen("one.o")));
     assert_eq!(bench.warnings.lock().unwrap().len(), 1);
+}
+
+/// A write and a read with a call in between. The check of the write stands for the read, unless the call may release.
+const CALLER: &str = "unsafe extern \"C\" { fn step(); }
+#[unsafe(no_mangle)] pub unsafe fn caller(p: *mut u32) {
+    unsafe { p.write_volatile(1); step(); p.read_volatile(); }
+}";
+const QUIET: &str = "#[unsafe(no_mangle)] pub extern \"C\" fn step() {}";
+const RELEASING: &str = "use core::sync::atomic::{AtomicU32, Ordering};
+static STATE: AtomicU32 = AtomicU32::new(0);
+#[unsafe(no_mangle)] pub extern \"C\" fn step() { inner() }
+#[inline(never)] fn inner() { STATE.store(1, Ordering::Release) }";
+
+#[test]
+fn what_other_modules_do_decides_about_checks() {
+    let bench = Bench::new();
+    let lto: &[&str] = &["--emit", "obj", "-Clinker-plugin-lto"];
+    let caller = bench.compiled("caller", CALLER, lto);
+    let quiet = bench.compiled("quiet", QUIET, lto);
+    let releasing = bench.compiled("releasing", RELEASING, lto);
+    let plain = bench.compiled("plain", QUIET, &["--emit", "obj", "-Cembed-bitcode=no"]);
+    let archive = bench.archive("quiet.a", "rc", &[&quiet]);
+    let checked = |words: &[&str]| {
+        let mut all = vec!["-Wl,-plugin-opt=O2", &caller];
+        all.extend(words);
+        bench.link(Face::Compiler, &all);
+        has(&bench.seen("caller.o"), b"__deadheat_read4")
+    };
+    // Each with the same cache: what was known is part of the key.
+    for (words, expected) in [
+        (&[&*quiet][..], false),
+        (&[&releasing], true),
+        (&[&plain], true),
+        (&[&quiet, &plain], true),
+        (&[&archive], true),
+        (&[&quiet, "-shared"], true),
+        (&[&quiet, "-Wl,--wrap=step"], true),
+        (&[], true),
+        (&[&quiet], false),
+    ] {
+        assert_eq!(checked(words), expected, "{words:?}");
+    }
 }

@@ -5,7 +5,7 @@
 //!                       │
 //!                 candidates: conflicting pairs, one of each pair of program locations
 //!                       │
-//!              Query::new drops · keep_order confirms · the solver decides
+//!     Query::new drops · keep_order confirms · Query::close refutes · the solver decides
 //!                       │
 //!                 a schedule ──check: independent──▶ Prediction
 //! ```

@@ -88,6 +88,8 @@ pub struct Outcome {
     pub pairs: u64,
     /// Of them, those that a schedule in the observed order showed to race.
     pub quick: u64,
+    /// Those that necessary conditions showed not to race.
+    pub refuted: u64,
     /// Those that the solver decided.
     pub solved: u64,
     /// Time spent in the solver, all windows added up.
@@ -122,6 +124,7 @@ impl Outcome {
         self.windows += other.windows;
         self.pairs += other.pairs;
         self.quick += other.quick;
+        self.refuted += other.refuted;
         self.solved += other.solved;
         self.solving += other.solving;
         self.rejected += other.rejected;
@@ -194,7 +197,7 @@ impl Looker<'_> {
         if { self.causal.as_ref() }.is_some_and(|causal| causal.orders(graph, pair.0, pair.1)) {
             return false;
         }
-        let Some(query) = Query::new(graph, pair.0, pair.1) else {
+        let Some(mut query) = Query::new(graph, pair.0, pair.1) else {
             return false;
         };
         self.found.outcome.pairs += 1;
@@ -204,6 +207,10 @@ impl Looker<'_> {
                 prefix
             }
             None => {
+                if !query.close(graph) {
+                    self.found.outcome.refuted += 1;
+                    return false;
+                }
                 let limit = Instant::now() + self.options.timeout / 10;
                 let limit = Some(limit.min(self.deadline));
                 let started = Instant::now();

@@ -51,6 +51,26 @@ fn critical_sections_without_a_conflict_do_not_order_for_cp() {
     );
 }
 
+/// Causally-precedes, rule (b): the sections of L have no conflict, but T1's write of y causally precedes what T2 receives from T3,
+/// and each is in a section of L. So these sections keep their order, and with them the writes of x, of which
+/// the second is in no section: no other rule orders them. (Random small traces hardly ever have this.)
+#[test]
+fn critical_sections_with_ordered_events_are_ordered_for_cp() {
+    check(
+        "T1 acq L; T1 acq M; T1 w y @:1; T1 rel M; T1 w x @:2; T1 rel L
+         T3 acq M; T3 w y @:3; T3 rel M; T3 send C
+         T2 acq L; T2 recv C; T2 rel L; T2 w x @:4",
+        [&[], &[], &[(2, 4)], &[(2, 4)]],
+    );
+    // Without the message nothing in the sections is ordered.
+    check(
+        "T1 acq L; T1 acq M; T1 w y @:1; T1 rel M; T1 w x @:2; T1 rel L
+         T3 acq M; T3 w y @:3; T3 rel M; T3 send C
+         T2 acq L; T2 rel L; T2 w x @:4",
+        [&[], &[(2, 4)], &[(2, 4)], &[(2, 4)]],
+    );
+}
+
 /// A read that decides what its thread does must keep its value: MultiRace, Figure 7.
 #[test]
 fn what_a_read_depends_on_stays_before_it() {

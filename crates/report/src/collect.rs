@@ -227,6 +227,7 @@ impl Kept {
             address: None,
             size: location.size,
             frames: names::frame(side.site, tables).into_iter().collect(),
+            also: Vec::new(),
             locks: (locks_known || !side.locks.is_empty())
                 .then(|| side.locks.iter().map(|lock| names::lock(*lock, tables)).collect()),
         };
@@ -258,6 +259,7 @@ impl Kept {
                     .map(|(number, event)| names::step(*number, event, tables))
                     .collect(),
             }),
+            confirmation: None,
             event: Some(race.event),
             count: self.count,
             again: labels.again.replace("{id}", &id),

@@ -30,8 +30,8 @@ pub use collect::{Collector, Labels, Schedule};
 pub use error::Error;
 pub use judge::{Judge, Verdict};
 pub use model::{
-    Access, Block, Elements, Finding, Frame, Location, Lock, Operation, Report, Role, Step, Summary, Thread,
-    What, Witness,
+    Access, Block, Confirmation, Elements, Finding, Frame, Location, Lock, Operation, Report, Role, Step,
+    Summary, Thread, What, Witness,
 };
 pub use source::Sources;
 pub use suppress::Suppressions;

@@ -27,6 +27,9 @@ pub struct Summary {
     /// Of them, violations of the locking discipline that are not known to be races.
     #[serde(default)]
     pub unconfirmed: u64,
+    /// Of them, predicted races whose accesses met when the program was run again. None if that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub met: Option<u64>,
     /// Findings left out because a suppression matched.
     pub suppressed: u64,
     /// Findings left out because the baseline has them.
@@ -79,6 +82,9 @@ pub struct Finding {
     /// The reordering that shows a predicted race.
     #[serde(default)]
     pub witness: Option<Witness>,
+    /// What became of running the program again, steered toward the witness. None if that was not asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confirmation: Option<Confirmation>,
     /// Number of the event of the trace at which it was first seen, counted from 0. None if a running program reported it.
     #[serde(default)]
     pub event: Option<u64>,
@@ -101,6 +107,20 @@ pub struct Witness {
     /// Those of them that say why the order is possible: what people read.
     #[serde(default)]
     pub steps: Vec<Step>,
+}
+
+/// How steered runs of the program came out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Confirmation {
+    /// Whether the accesses met: both threads stood in front of them at once, on bytes in common.
+    pub met: bool,
+    /// How often the program was run.
+    pub runs: u32,
+    /// How long that took.
+    pub seconds: f64,
+    /// How they met, in words.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub how: Option<String>,
 }
 
 /// One event of a [`Witness`], in words.
@@ -214,6 +234,9 @@ pub struct Access {
     pub size: Option<u64>,
     /// Where, innermost first. Empty if unknown.
     pub frames: Vec<Frame>,
+    /// Other places that the innermost one may be: one check was made for accesses at all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Frame>,
     /// Locks held, where known.
     pub locks: Option<Vec<Lock>>,
 }

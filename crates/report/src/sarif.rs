@@ -63,6 +63,9 @@ fn result(finding: &Finding) -> Value {
             "rank": finding.rank,
         },
     });
+    if let Some(met) = met(finding) {
+        result["properties"]["confirmation"] = json!(if met { "confirmed" } else { "predicted" });
+    }
     let mut accesses = finding.accesses.iter().rev();
     if let Some(location) = accesses.next().and_then(|access| location(access, None)) {
         result["locations"] = json!([location]);
@@ -103,8 +106,15 @@ fn flow(witness: &Witness) -> Value {
     })
 }
 
+/// Whether the accesses met when the program was run again, if it was.
+fn met(finding: &Finding) -> Option<bool> {
+    finding.confirmation.as_ref().map(|confirmation| confirmation.met)
+}
+
 fn message(finding: &Finding) -> String {
-    let what = if finding.predicted {
+    let what = if met(finding) == Some(true) {
+        "Confirmed data race"
+    } else if finding.predicted {
         "Predicted data race"
     } else if finding.confirmed {
         "Data race"

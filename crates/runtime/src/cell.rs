@@ -194,6 +194,12 @@ pub fn is_read(t: &Thread, cell: &Cell) -> bool {
     true
 }
 
+/// Whether a write of all of the granule's bytes by `t` is on record, in this epoch.
+#[inline(always)]
+pub fn is_written(t: &Thread, cell: &Cell) -> bool {
+    (cell.write.load(Ordering::Relaxed) ^ t.epoch) & (EPOCH | 0xff) == 0
+}
+
 /// An access to all bytes of an own cell whose accesses on record were all by `t`, if it is one: what [`step`] does then.
 #[inline(always)]
 fn own_access<const WRITE: bool>(t: &Thread, cell: &Cell, at: Place) -> bool {

@@ -1,11 +1,12 @@
-//! Checks of accesses: from an address and a length to cells and races.
+//! Checks of accesses: from an address and a length to cells, or to the summary of a region, and races.
 
 use crate::cell::{self, Found};
-use crate::owners::REGION_MASK;
+use crate::owners::{self, REGION_MASK, Whose};
 use crate::places::Place;
 use crate::races::Present;
+use crate::runs::{GRANULES, LONGEST, Piece};
 use crate::thread::Thread;
-use crate::{races, record, shadow, side, sync};
+use crate::{races, record, shadow, side, summary, sync};
 use deadheat_abi::atomics::{Kind, What};
 use deadheat_event::AccessKind;
 
@@ -39,15 +40,32 @@ fn first_bytes(addr: usize, len: usize) -> (u8, usize) {
     ((((1u16 << count) - 1) << offset) as u8, count)
 }
 
+/// From so many granules of a region on, an access is *long*: regions are compressed for it.
+const LONG: usize = 32;
+/// An owner that touches so many of its region may find that it has become regular.
+const MUCH: usize = GRANULES / 2;
+
 /// A plain access within one granule.
 #[inline(always)]
 pub fn granule<const WRITE: bool>(t: &mut Thread, addr: usize, mask: u8, context: u64, pc: usize) {
     let place = t.place(context, pc, false);
     let mut found = Vec::new();
     t.last = t.epoch;
-    let own = t.owner.enter(addr);
-    cell::access::<WRITE>(t, shadow::cell(addr), own, mask, place, &mut found);
-    t.owner.leave();
+    loop {
+        match t.owner.enter(addr) {
+            Whose::Compressed => {
+                if in_summary::<WRITE>(t, addr, mask, place, &mut found) {
+                    break;
+                }
+            }
+            whose => {
+                let own = whose == Whose::Own;
+                cell::access::<WRITE>(t, shadow::cell(addr), own, mask, place, &mut found);
+                t.owner.leave();
+                break;
+            }
+        }
+    }
     if !found.is_empty() {
         let present = Present {
             addr,
@@ -60,36 +78,210 @@ pub fn granule<const WRITE: bool>(t: &mut Thread, addr: usize, mask: u8, context
     }
 }
 
+/// An access to one granule of a compressed region. Whether it was done: if not, the region has cells now.
+#[inline(never)]
+fn in_summary<const WRITE: bool>(
+    t: &mut Thread,
+    addr: usize,
+    mask: u8,
+    place: Place,
+    found: &mut Vec<Found>,
+) -> bool {
+    let granule = (addr & REGION_MASK) / 8;
+    let piece = Piece {
+        from: granule,
+        to: granule + 1,
+        period: 1,
+        masks: [mask; LONGEST],
+    };
+    let mut races = Vec::new();
+    let done = summary::access::<WRITE>(t, owners::region(addr), &piece, false, place, &mut races);
+    found.extend(races.iter().map(|(_, found)| *found));
+    done
+}
+
+/// Granules that an access touches, by their number in memory, each in the way of its phase.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    first: usize,
+    end: usize,
+    period: usize,
+    /// The bytes of the first granule, and of as many more as the period is long.
+    masks: [u8; LONGEST],
+    /// First and last+1 granule of the whole access that this is a part of.
+    whole: (usize, usize),
+}
+
+impl Span {
+    /// Some bytes: as the first granule, the last one, and what is between, as far as they are there.
+    pub fn range(addr: usize, len: usize) -> [Span; 3] {
+        let (first, end) = (addr / 8, (addr + len).div_ceil(8));
+        let span = |from: usize, to: usize, mask: u8| Span {
+            first: from,
+            end: to,
+            period: 1,
+            masks: [mask; LONGEST],
+            whole: (first, end),
+        };
+        let (head, _) = first_bytes(addr, len);
+        let tail = 0xff >> ((8 - (addr + len) % 8) % 8);
+        // Whole granules at the ends belong to the middle.
+        let from = first + usize::from(head != 0xff);
+        let to = (end - usize::from(tail != 0xff)).max(from);
+        [
+            span(first, from, head),
+            span(from, to, 0xff),
+            span(to, end.max(to), tail),
+        ]
+    }
+
+    /// Equal pieces in equal steps, if each granule is touched by one of them at most.
+    pub fn strided(addr: usize, (count, stride, size): (usize, usize, usize)) -> Option<Span> {
+        let (offset, period) = (addr % 8, stride / 8);
+        if !stride.is_multiple_of(8) || period > LONGEST || offset + size > stride {
+            return None;
+        }
+        let mut masks = [0; LONGEST];
+        for byte in offset..offset + size {
+            masks[byte / 8] |= 1 << (byte % 8);
+        }
+        let first = addr / 8;
+        let end = first + (count - 1) * period + (offset + size).div_ceil(8);
+        Some(Span {
+            first,
+            end,
+            period,
+            masks,
+            whole: (first, end),
+        })
+    }
+
+    fn mask(&self, granule: usize) -> u8 {
+        self.masks[(granule - self.first) % self.period]
+    }
+
+    /// The part from one granule to another, as a region sees it that begins at granule `region`.
+    fn piece(&self, region: usize, from: usize, to: usize) -> Piece {
+        let mut masks = [0; LONGEST];
+        for granule in from..to.min(from + self.period) {
+            masks[(granule - region) % self.period] = self.mask(granule);
+        }
+        Piece {
+            from: from - region,
+            to: to - region,
+            period: self.period,
+            masks,
+        }
+    }
+
+    /// A plain access to it. Races go to `tell`, with the addresses of their granules.
+    pub fn access<const WRITE: bool>(
+        &self,
+        t: &mut Thread,
+        place: Place,
+        mut tell: impl FnMut(&mut Thread, usize, &[Found]),
+    ) {
+        let mut at = self.first;
+        while at < self.end {
+            let region = at / GRANULES * GRANULES;
+            // In one section as far as the region goes.
+            let stop = self.end.min(region + GRANULES);
+            let touched = self.whole.1.min(region + GRANULES) - self.whole.0.max(region);
+            let long = touched >= LONG;
+            let whose = t.owner.enter_for(at * 8, long);
+            if whose == Whose::Compressed {
+                let piece = self.piece(region, at, stop);
+                let mut races = Vec::new();
+                if summary::access::<WRITE>(t, owners::region(at * 8), &piece, long, place, &mut races) {
+                    at = stop;
+                    races.sort_by_key(|(granule, _)| *granule);
+                    for races in races.chunk_by(|a, b| a.0 == b.0) {
+                        let found: Vec<Found> = races.iter().map(|(_, found)| *found).collect();
+                        tell(t, (region + races[0].0) * 8, &found);
+                    }
+                }
+                continue;
+            }
+            let began = at;
+            let mut found = Vec::new();
+            let own = whose == Whose::Own;
+            let mut phase = (at - self.first) % self.period;
+            while at < stop && found.is_empty() {
+                let mask = self.masks[phase];
+                phase = if phase + 1 == self.period { 0 } else { phase + 1 };
+                if mask != 0 {
+                    cell::access::<WRITE>(t, shadow::cell(at * 8), own, mask, place, &mut found);
+                }
+                at += 1;
+            }
+            t.owner.leave();
+            if !found.is_empty() {
+                tell(t, (at - 1) * 8, &found);
+            } else if at - began >= MUCH && own && summary::on() {
+                summary::may_compress(t, owners::region(began * 8));
+            }
+        }
+    }
+}
+
+/// A plain access to `size` bytes each, `count` of them (at least one), `stride` apart. Races go to `tell`, with the addresses of
+/// their granules.
+#[inline]
+pub fn touch<const WRITE: bool>(
+    t: &mut Thread,
+    addr: usize,
+    (count, stride, size): (usize, usize, usize),
+    place: Place,
+    mut tell: impl FnMut(&mut Thread, usize, &[Found]),
+) {
+    t.last = t.epoch;
+    let mut range = |t: &mut Thread, addr, len| {
+        for span in Span::range(addr, len) {
+            span.access::<WRITE>(t, place, &mut tell);
+        }
+    };
+    if count == 1 || stride <= size {
+        return range(t, addr, (count - 1) * stride + size);
+    }
+    match Span::strided(addr, (count, stride, size)) {
+        Some(span) => span.access::<WRITE>(t, place, &mut tell),
+        None => (0..count).for_each(|n| range(t, addr + n * stride, size)),
+    }
+}
+
 /// A plain access to any bytes.
 #[inline]
 pub fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, place: Place, does: Does) {
-    let mut found = Vec::new();
-    t.last = t.epoch;
-    let (mut at, end) = (addr, addr + len);
-    while at < end {
-        let mut granule = at;
-        let own = t.owner.enter(at);
-        // In one section as far as the region goes.
-        let stop = end.min((at | REGION_MASK) + 1);
-        while at < stop && found.is_empty() {
-            granule = at;
-            let (mask, count) = first_bytes(at, stop - at);
-            cell::access::<WRITE>(t, shadow::cell(at), own, mask, place, &mut found);
-            at += count;
-        }
-        t.owner.leave();
-        if !found.is_empty() {
-            let present = Present {
-                addr,
-                size: len,
-                does,
-                atomic: false,
-                place,
-            };
-            races::report(t, granule, present, &found);
-            found.clear();
-        }
-    }
+    touch::<WRITE>(t, addr, (1, 0, len), place, |t, granule, found| {
+        let present = Present {
+            addr,
+            size: len,
+            does,
+            atomic: false,
+            place,
+        };
+        races::report(t, granule, present, found);
+    });
+}
+
+/// Plain accesses to `size` bytes each, `count` of them (at least one), `stride` apart.
+pub fn strided<const WRITE: bool>(
+    t: &mut Thread,
+    addr: usize,
+    (count, stride, size): (usize, usize, usize),
+    place: Place,
+) {
+    touch::<WRITE>(t, addr, (count, stride, size), place, |t, granule, found| {
+        let before = granule.saturating_sub(addr) / stride.max(1);
+        let present = Present {
+            addr: addr + before * stride,
+            size,
+            does: if WRITE { Does::Write } else { Does::Read },
+            atomic: false,
+            place,
+        };
+        races::report(t, granule, present, found);
+    });
 }
 
 /// A read of `len` bytes by the function that called last, at `pc`.
@@ -116,9 +308,9 @@ pub fn write(t: &mut Thread, addr: usize, len: usize, pc: usize) {
 pub fn free(t: &mut Thread, addr: usize, len: usize, pc: usize) {
     if t.checks() && len > 0 {
         let place = t.place(t.context(), pc, true);
-        shadow::touched(addr, len, |addr, len| {
-            range::<true>(t, addr, len, place, Does::Free);
-        });
+        let mut part = |addr, len| range::<true>(t, addr, len, place, Does::Free);
+        shadow::touched(addr, len, &mut part);
+        shadow::compressed(addr, len, &mut part);
     } else {
         record::range(t, record::FREE, addr, len, pc);
     }
@@ -147,7 +339,9 @@ pub fn atomic_access(t: &mut Thread, addr: usize, what: What, context: u64, pc: 
     let (mut at, mut left) = (addr, usize::from(what.size));
     while left > 0 {
         let (mask, count) = first_bytes(at, left);
-        t.owner.enter(at);
+        while t.owner.enter(at) == Whose::Compressed {
+            summary::expand(t, owners::region(at));
+        }
         side::atomic(t, shadow::cell(at), mask, kind, place, &mut found);
         t.owner.leave();
         if !found.is_empty() {

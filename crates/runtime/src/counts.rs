@@ -8,9 +8,11 @@
 //! need no check. What the models of library functions read and write is in neither count.
 
 use crate::cell::Cell;
-use crate::shadow;
+use crate::owners::{self, REGION_MASK};
+use crate::runs::{LONGEST, Piece};
 use crate::spin::Spin;
 use crate::thread::Thread;
+use crate::{shadow, summary};
 use deadheat_abi::shadow::{ADDRESS_MASK, BASE, EPOCH, LEN};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -95,15 +97,15 @@ pub fn atomic(t: &Thread) {
     }
 }
 
-/// A check of `len` bytes, before it is made.
+/// One check of so many pieces of memory, so far apart and of so many bytes, before it is made.
 #[cold]
 #[inline(never)]
-pub fn check(t: &Thread, write: bool, addr: usize, len: usize) {
+pub fn check(t: &Thread, write: bool, addr: usize, (count, stride, size): (usize, usize, usize)) {
     let Some(counts) = t.counts else { return };
     add(&counts.checks, 1);
     if !t.checks() {
         add(&counts.needless, 1);
-    } else if !same_epoch(t, write, addr, len) {
+    } else if !(0..count).all(|n| same_epoch(t, write, addr + n * stride, size)) {
         add(&counts.race_checks, 1);
     }
 }
@@ -114,10 +116,20 @@ fn same_epoch(t: &Thread, write: bool, addr: usize, len: usize) -> bool {
     while at < end {
         let offset = at % 8;
         let count = (end - at).min(8 - offset);
-        let bytes = u64::from((((1u16 << count) - 1) << offset) as u8);
-        let cell = shadow::cell(at);
-        let word = if write { &cell.write } else { &cell.read };
-        if (word.load(Ordering::Relaxed) ^ t.epoch) & (EPOCH | bytes) != 0 {
+        let bytes = (((1u16 << count) - 1) << offset) as u8;
+        let granule = (at & REGION_MASK) / 8;
+        let piece = Piece {
+            from: granule,
+            to: granule + 1,
+            period: 1,
+            masks: [bytes; LONGEST],
+        };
+        let known = summary::knows(t, write, owners::region(at), &piece).unwrap_or_else(|| {
+            let cell = shadow::cell(at);
+            let word = if write { &cell.write } else { &cell.read };
+            (word.load(Ordering::Relaxed) ^ t.epoch) & (EPOCH | u64::from(bytes)) == 0
+        });
+        if !known {
             return false;
         }
         at += count;
@@ -138,13 +150,16 @@ pub fn totals() -> [(&'static str, u64); 5] {
     ]
 }
 
-/// Bytes of memory that the shadow takes now, if the kernel says so.
+/// Bytes of memory that the shadow takes now, cells and summaries, if the kernel says so.
 pub fn shadow_bytes() -> Option<u64> {
-    resident(&std::fs::read_to_string("/proc/self/smaps").ok()?)
+    let smaps = std::fs::read_to_string("/proc/self/smaps").ok()?;
+    let summaries = summary::start().and_then(|start| resident(&smaps, start as u64));
+    Some(resident(&smaps, BASE)? + summaries.unwrap_or(0))
 }
 
-fn resident(smaps: &str) -> Option<u64> {
-    let start = format!("{BASE:012x}-");
+/// Bytes in memory of the mapping that begins at `start`.
+fn resident(smaps: &str, start: u64) -> Option<u64> {
+    let start = format!("{start:012x}-");
     let mut lines = smaps.lines().skip_while(|line| !line.starts_with(&start));
     let rss = lines.find_map(|line| line.strip_prefix("Rss:"))?;
     Some(rss.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
@@ -153,7 +168,8 @@ fn resident(smaps: &str) -> Option<u64> {
 /// A mapping larger than this is a reservation, most of which nobody has touched: looking for what was takes too long.
 const HUGE: usize = 1 << 40;
 
-/// Cells that have a state now: granules of memory that is mapped and was accessed since it came into being.
+/// Cells that have a state now: granules of memory that is mapped and was accessed since it came into being. Of compressed
+/// regions those that are written down.
 pub fn shadow_states() -> Option<u64> {
     let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
     let mut states = 0;
@@ -166,6 +182,9 @@ pub fn shadow_states() -> Option<u64> {
                     .step_by(8)
                     .filter(|at| used(shadow::cell(*at)))
                     .count() as u64;
+            });
+            shadow::compressed(from, to - from, |addr, _| {
+                states += summary::states(owners::region(addr)).unwrap_or(0) as u64;
             });
         }
     }
@@ -188,7 +207,10 @@ mod tests {
 0ff000000000-100000000000 rw-p 00000000 00:00 0\nRss:                 4 kB
 100000000000-300000000000 rw-p 00000000 00:00 0\nSize:      34359738368 kB\nRss:             56180 kB\nPss: 1 kB
 5555d6e4e000-5555d6e50000 r--p 00000000 fe:01 1\nRss:                 8 kB\n";
-        assert_eq!(resident(smaps), Some(56180 << 10));
-        assert_eq!(resident("5555d6e4e000-5555d6e50000 r--p\nRss: 8 kB\n"), None);
+        assert_eq!(resident(smaps, BASE), Some(56180 << 10));
+        assert_eq!(
+            resident("5555d6e4e000-5555d6e50000 r--p\nRss: 8 kB\n", BASE),
+            None
+        );
     }
 }

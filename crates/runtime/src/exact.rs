@@ -20,6 +20,7 @@ use proptest::test_runner::TestCaseError;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+mod arrays;
 #[path = "../../detect/tests/common/mod.rs"]
 mod common;
 
@@ -35,6 +36,7 @@ struct World {
     who: Vec<ThreadId>,
     cells: HashMap<u64, Box<Cell>>,
     races: Vec<Race>,
+    arrays: Option<arrays::Arrays>,
 }
 
 struct Simulated {
@@ -71,6 +73,7 @@ impl World {
             who: Vec::new(),
             cells: HashMap::new(),
             races: Vec::new(),
+            arrays: None,
         }
     }
 
@@ -87,8 +90,12 @@ impl World {
             hb::fork(&mut parent.hb, &mut child);
             parent.refresh();
         }
+        let mut thread = Thread::new(self.ids, child, seen);
+        if self.arrays.is_some() {
+            arrays::own_regions(&mut thread);
+        }
         let simulated = Simulated {
-            thread: Thread::new(self.ids, child, seen),
+            thread,
             ended: false,
             held: Vec::new(),
         };
@@ -160,17 +167,32 @@ impl World {
         atomic: bool,
         found: &Found,
     ) {
+        for byte in (0..8).filter(|byte| found.mask >> byte & 1 == 1) {
+            let place = Bytes::Memory {
+                addr: Addr(granule + byte),
+                size: 1,
+            };
+            self.race_at(event, number, place, kind, atomic, found);
+        }
+    }
+
+    fn race_at(
+        &mut self,
+        event: &Event,
+        number: usize,
+        place: Bytes,
+        kind: AccessKind,
+        atomic: bool,
+        found: &Found,
+    ) {
         let who = self
             .registry
             .who(found.prior.slot.0, found.prior.timestamp)
             .expect("a slot of a thread");
-        for byte in (0..8).filter(|byte| found.mask >> byte & 1 == 1) {
+        {
             self.races.push(Race {
                 kind: RaceKind::HappensBefore,
-                place: Bytes::Memory {
-                    addr: Addr(granule + byte),
-                    size: 1,
-                },
+                place,
                 first: Some(Access {
                     thread: self.who[who as usize],
                     access: found.prior.kind,
@@ -275,11 +297,10 @@ impl World {
                 let object = self.object(channel);
                 sync::receive(&mut self.simulated(id).thread, object);
             }
-            Op::ArrayRead { .. }
-            | Op::ArrayWrite { .. }
-            | Op::NewArray { .. }
-            | Op::CallBegin { .. }
-            | Op::CallEnd => unreachable!("not in these traces"),
+            Op::ArrayRead { array, indices } => self.elements(event, number, array, indices, Read),
+            Op::ArrayWrite { array, indices } => self.elements(event, number, array, indices, Write),
+            Op::NewArray { array, .. } => self.new_array(array),
+            Op::CallBegin { .. } | Op::CallEnd => unreachable!("not in these traces"),
         }
     }
 

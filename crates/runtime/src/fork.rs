@@ -59,6 +59,7 @@ pub fn child(t: &mut Thread) {
     parent();
     record::child(t);
     // Whoever held a cell in the parent does not exist here, and what the others did lies behind this thread.
+    t.sweeps.birth();
     shadow::forget_all();
     outside::child(t);
     owners::forget_all(&t.owner);

@@ -4,8 +4,9 @@
 //! convention lets a function change, and hands on the return address, which says where in the program the access is.
 
 use crate::checks::{self, Does};
+use crate::sweeps::Sweep;
 use crate::thread::{self, Inside, Thread};
-use crate::{cell, counts, intercept, outside, record, shadow, sync};
+use crate::{cell, counts, intercept, outside, record, shadow, steer, sync};
 use deadheat_abi::atomics::{Ordering, What};
 use deadheat_abi::callee::Callee;
 use deadheat_abi::hooks as names;
@@ -13,18 +14,19 @@ use deadheat_abi::spill::Kind;
 use std::arch::naked_asm;
 use std::ffi::c_void;
 
-/// Runs `f` with the thread's record if its accesses are to be checked, `recorded` if they are to be recorded.
+/// Runs `f` with the thread's record if its accesses are to be checked, `recorded` if they are to be recorded. `pieces` are
+/// how many, how far apart, and of how many bytes.
 #[inline(always)]
 fn checked<const WRITE: bool>(
     addr: usize,
-    len: usize,
+    pieces: (usize, usize, usize),
     f: impl FnOnce(&mut Thread),
     recorded: impl FnOnce(&mut Thread),
 ) {
     if let Some(inside) = Inside::enter() {
         inside.run(|t| {
             if counts::on() {
-                counts::check(t, WRITE, addr, len);
+                counts::check(t, WRITE, addr, pieces);
             }
             if t.checks() {
                 f(t);
@@ -43,7 +45,7 @@ fn record_range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, pc: 
 extern "C" fn access<const WRITE: bool, const SIZE: usize>(addr: usize, context: u64, pc: usize) {
     checked::<WRITE>(
         addr,
-        SIZE,
+        (1, 0, SIZE),
         |t| {
             if SIZE <= 8 {
                 let mask = (((1u16 << SIZE) - 1) as u8) << (addr % 8);
@@ -60,28 +62,76 @@ extern "C" fn any<const WRITE: bool>(addr: usize, len: usize, context: u64, pc: 
     if len > 0 {
         checked::<WRITE>(
             addr,
-            len,
+            (1, 0, len),
             |t| range::<WRITE>(t, addr, len, context, pc),
             |t| record_range::<WRITE>(t, addr, len, pc),
         );
     }
 }
 
+/// Up to so many bytes a read is likely one of an object, whose cells are in use.
+const SHORT: usize = 128;
+
 #[inline(always)]
 fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, context: u64, pc: usize) {
     // Commonest where threads read the same data: only one of them is the last reader, which the inline test looks at.
-    let whole = addr.is_multiple_of(8) && len.is_multiple_of(8);
-    if !WRITE
-        && whole
-        && (0..len)
-            .step_by(8)
-            .all(|at| cell::is_read(t, shadow::cell(addr + at)))
-    {
+    if !WRITE && is_known::<WRITE>(t, addr, len) {
         return;
     }
     let does = if WRITE { Does::Write } else { Does::Read };
     let place = t.place(context, pc, false);
     checks::range::<WRITE>(t, addr, len, place, does);
+}
+
+/// Whether a few whole granules were accessed in this way in this epoch.
+#[inline(always)]
+fn is_known<const WRITE: bool>(t: &Thread, addr: usize, len: usize) -> bool {
+    let whole = addr.is_multiple_of(8) && len.is_multiple_of(8) && len <= SHORT;
+    whole && { (0..len).step_by(8) }.all(|at| {
+        let cell = shadow::cell(addr + at);
+        match WRITE {
+            true => cell::is_written(t, cell),
+            false => cell::is_read(t, cell),
+        }
+    })
+}
+
+extern "C" fn strided<const WRITE: bool>(
+    addr: usize,
+    count: usize,
+    stride: usize,
+    size: usize,
+    context: u64,
+    pc: usize,
+) {
+    if count == 0 || size == 0 {
+        return;
+    }
+    // From the lowest place up.
+    let (addr, stride) = match stride.cast_signed() {
+        0.. => (addr, stride),
+        _ => (
+            addr.wrapping_add((count - 1).wrapping_mul(stride)),
+            stride.wrapping_neg(),
+        ),
+    };
+    let pieces = (count, stride, size);
+    checked::<WRITE>(
+        addr,
+        pieces,
+        |t| {
+            if stride == size && is_known::<WRITE>(t, addr, count.saturating_mul(size)) {
+                return;
+            }
+            let sweep = Sweep::new(addr, pieces, WRITE);
+            if !t.sweeps.has(t.epoch, &sweep) {
+                let place = t.place(context, pc, false);
+                checks::strided::<WRITE>(t, addr, pieces, place);
+                t.sweeps.add(t.epoch, sweep);
+            }
+        },
+        |t| (0..count).for_each(|n| record_range::<WRITE>(t, addr + n * stride, size, pc)),
+    );
 }
 
 /// A stub that preserves registers and passes the return address in `$pc`, the register behind the last argument.
@@ -151,6 +201,10 @@ preserving! {
     __deadheat_read_range = "rcx", any::<false>;
     #[unsafe(no_mangle)]
     __deadheat_write_range = "rcx", any::<true>;
+    #[unsafe(no_mangle)]
+    __deadheat_read_strided = "r9", strided::<false>;
+    #[unsafe(no_mangle)]
+    __deadheat_write_strided = "r9", strided::<true>;
 }
 
 /// Stubs that hand on where they were called from, behind the arguments.
@@ -238,6 +292,7 @@ unsafe extern "C" fn __deadheat_call_end(callee: *const Callee) {
 /// # Safety
 /// Called by the hook above.
 unsafe extern "C" fn call_begin(callee: *const Callee, a: usize, b: usize, c: usize, d: usize, sp: usize) {
+    steer::pause();
     intercept::event(|t| {
         // SAFETY: a variable of the program.
         outside::begin(t, unsafe { &*callee }, [a, b, c, d], sp);
@@ -279,6 +334,7 @@ unsafe extern "C" fn __deadheat_missing_begin(callee: *const Callee, a: usize, b
 /// # Safety
 /// Called by the hook above.
 unsafe extern "C" fn missing_begin(callee: *const Callee, a: usize, b: usize, c: usize, d: usize, sp: usize) {
+    steer::pause();
     intercept::event(|t| {
         // SAFETY: a variable of the program.
         record::missing::begin(t, unsafe { &*callee }, [a, b, c, d], sp);
@@ -287,6 +343,7 @@ unsafe extern "C" fn missing_begin(callee: *const Callee, a: usize, b: usize, c:
 
 #[unsafe(no_mangle)]
 extern "C" fn __deadheat_missing_end(callee: *const Callee) {
+    steer::pause();
     intercept::event(|t| record::missing::end(t, callee));
 }
 
@@ -335,6 +392,7 @@ const _: () = assert!(
 );
 
 extern "C" fn pointer_begin(function: *const c_void, a: usize, b: usize, c: usize, d: usize, sp: usize) {
+    steer::pause();
     intercept::event(|t| match outside::at(function) {
         Some(callee) => outside::begin(t, callee, [a, b, c, d], sp),
         None => outside::forget_arguments(t),
@@ -342,6 +400,7 @@ extern "C" fn pointer_begin(function: *const c_void, a: usize, b: usize, c: usiz
 }
 
 extern "C" fn pointer_end(function: *const c_void, sp: usize) {
+    steer::pause();
     intercept::event(|t| {
         if let Some(callee) = outside::at(function) {
             outside::end(t, callee, sp);
@@ -350,6 +409,7 @@ extern "C" fn pointer_end(function: *const c_void, sp: usize) {
 }
 
 extern "C" fn call_end(callee: *const Callee, sp: usize) {
+    steer::pause();
     intercept::event(|t| outside::end(t, callee, sp));
 }
 

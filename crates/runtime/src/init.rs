@@ -3,7 +3,7 @@
 use crate::options::Options;
 use crate::{
     alloc, channel, counts, intercept, layout, limits, log, memory, owners, places, record, shadow, side,
-    stacks, thread,
+    stacks, steer, summary, thread,
 };
 use std::ffi::{CStr, CString, c_char};
 use std::sync::OnceLock;
@@ -94,6 +94,15 @@ extern "C" fn start(count: i32, arguments: *const *const c_char) {
             log::tell(format_args!("{why}"));
             log::exit_now(2);
         }
+        if !channel::options().uncompressed && !record::is_wanted() {
+            summary::begin();
+        }
+        if let Some(path) = &channel::options().steer
+            && let Err(why) = steer::open(path)
+        {
+            log::tell(format_args!("{why}"));
+            log::exit_now(2);
+        }
         let stack = maps.lines().find(|line| line.ends_with("[stack]"));
         thread::start_main(stack.and_then(memory::span).unwrap_or_default());
         intercept::init();
@@ -104,6 +113,7 @@ extern "C" fn start(count: i32, arguments: *const *const c_char) {
 fn reserve() -> Result<(), i32> {
     shadow::reserve()?;
     owners::reserve()?;
+    summary::reserve()?;
     memory::reserve()?;
     places::reserve()?;
     stacks::reserve()?;

@@ -44,12 +44,16 @@ pub mod record;
 pub mod registry;
 pub mod reporter;
 pub mod rules;
+pub mod runs;
 pub mod shadow;
 pub mod side;
 pub mod spin;
 pub mod stacks;
+pub mod steer;
 #[cfg(test)]
 mod stress;
+pub mod summary;
+mod sweeps;
 pub mod sync;
 pub mod this;
 pub mod thread;

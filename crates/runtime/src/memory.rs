@@ -133,6 +133,7 @@ pub fn allocated(t: &mut Thread, addr: usize, size: usize, pc: usize) {
     }
     // What happened in a serial phase lies behind everybody, and so does what is left of older ones.
     if !t.serial {
+        t.sweeps.birth();
         shadow::reset(addr, size);
         sync::forget_range(t, addr, size);
         outside::forget(t, addr);
@@ -199,6 +200,7 @@ pub fn block_of(addr: usize) -> Option<(usize, Block)> {
 
 /// Memory was mapped.
 pub fn mapped(t: &mut Thread, addr: usize, len: usize) {
+    t.sweeps.birth();
     shadow::reset(addr, len);
     sync::forget_range(t, addr, len);
     record::alloc(t, addr, len, 0);

@@ -429,6 +429,209 @@ fn without_holding_the_cell_accesses_are_lost() {
     assert_eq!(explore(&sides), Err("a change is lost"));
 }
 
+/// [`crate::summary`]: threads count up in one region, in its cell while it has an owner, else in its summary, and change between
+/// the two after every other time.
+struct Summaries<const THREADS: usize> {
+    times: u8,
+    /// Without these it must not work: whether who holds the summary looks again whether it is in use, and whether the cell is
+    /// written before the word.
+    looks_again: bool,
+    cell_first: bool,
+}
+
+const SUMMARY: u8 = 6;
+const SUMMARY_HELD: u8 = 7;
+const COMPRESSED: u8 = 13;
+
+impl<const THREADS: usize> Protocol for Summaries<THREADS> {
+    const THREADS: usize = THREADS;
+
+    fn step(&self, m: &mut Machine, cpu: usize) -> bool {
+        let (inside, name) = (INSIDE + cpu as u8, cpu as u8 + 1);
+        let [word, x, turn] = m.cpus[cpu].registers;
+        let mut registers = [word, x, turn];
+        let lock = |m: &mut Machine, lock: u8| {
+            let free = m.is_drained(cpu) && m.memory[lock as usize] == 0;
+            if free {
+                m.memory[lock as usize] = 1;
+            }
+            free
+        };
+        let at = m.cpus[cpu].at;
+        let next = match at {
+            // `enter`.
+            0 => {
+                m.store(cpu, inside, 1);
+                1
+            }
+            1 => {
+                registers[0] = m.load(cpu, WORD);
+                match registers[0] {
+                    SHARED => 13,
+                    owner if owner == name => 10,
+                    _ => 2,
+                }
+            }
+            2 => {
+                m.store(cpu, inside, 0);
+                if word == COMPRESSED { 20 } else { 3 }
+            }
+            // `take`: from nobody, compressed; from its owner.
+            3 if !lock(m, LOCK) => return false,
+            3 => 4,
+            4 => {
+                registers[0] = m.load(cpu, WORD);
+                match registers[0] {
+                    COMPRESSED | SHARED => 9,
+                    NOBODY => {
+                        m.store(cpu, WORD, COMPRESSED);
+                        9
+                    }
+                    owner if owner == name => 9,
+                    _ => {
+                        m.store(cpu, WORD, MARKED);
+                        registers[2] = 0;
+                        7
+                    }
+                }
+            }
+            7 => {
+                m.drain((cpu + turn as usize) % THREADS);
+                registers[2] = turn + 1;
+                if registers[2] as usize == THREADS { 8 } else { 7 }
+            }
+            8 => {
+                if m.load(cpu, INSIDE + word - 1) != 0 {
+                    return false;
+                }
+                m.store(cpu, WORD, name);
+                9
+            }
+            9 => {
+                m.store(cpu, LOCK, 0);
+                0
+            }
+            // In the section, alone.
+            10 => {
+                registers[1] = m.load(cpu, CELL);
+                11
+            }
+            11 => {
+                m.store(cpu, CELL, x + 1);
+                12
+            }
+            12 => {
+                m.store(cpu, inside, 0);
+                m.cpus[cpu].done += 1;
+                if m.cpus[cpu].done % 2 == 0 { 30 } else { 0 }
+            }
+            // In the section, with others.
+            13 => {
+                if !m.is_drained(cpu) {
+                    return false;
+                }
+                m.memory[CELL as usize] += 1;
+                12
+            }
+            // In the summary.
+            20 if !lock(m, SUMMARY_HELD) => return false,
+            20 => {
+                let still = m.load(cpu, WORD) == COMPRESSED;
+                if still || !self.looks_again { 21 } else { 29 }
+            }
+            21 => {
+                registers[1] = m.load(cpu, SUMMARY);
+                22
+            }
+            22 => {
+                m.store(cpu, SUMMARY, x + 1);
+                m.cpus[cpu].done += 1;
+                if m.cpus[cpu].done % 2 == 0 { 23 } else { 29 }
+            }
+            // `expand`.
+            23 if !lock(m, LOCK) => return false,
+            23 => {
+                // The last time, for everybody.
+                let ends = m.cpus[cpu].done == self.times;
+                let new = if ends { SHARED } else { name };
+                let (cell, word) = ((CELL, m.load(cpu, SUMMARY)), (WORD, new));
+                let order = if self.cell_first {
+                    [cell, word]
+                } else {
+                    [word, cell]
+                };
+                order
+                    .into_iter()
+                    .for_each(|(variable, value)| m.store(cpu, variable, value));
+                m.store(cpu, SUMMARY, 0);
+                28
+            }
+            28 => {
+                m.store(cpu, LOCK, 0);
+                29
+            }
+            29 => {
+                m.store(cpu, SUMMARY_HELD, 0);
+                0
+            }
+            // `compress`.
+            30 if !lock(m, SUMMARY_HELD) => return false,
+            30 => 31,
+            31 if !lock(m, LOCK) => return false,
+            31 if m.load(cpu, WORD) != name => 28,
+            31 => {
+                let count = m.load(cpu, CELL);
+                m.store(cpu, SUMMARY, count);
+                m.store(cpu, CELL, 0);
+                m.store(cpu, WORD, COMPRESSED);
+                28
+            }
+            _ => unreachable!("no such step"),
+        };
+        m.cpus[cpu].at = next;
+        m.cpus[cpu].registers = if next == 0 { [0; 3] } else { registers };
+        true
+    }
+
+    fn has_ended(&self, cpu: &Cpu) -> bool {
+        cpu.at == 0 && cpu.done >= self.times
+    }
+
+    fn is_right(&self, machine: &Machine) -> bool {
+        let count = machine.memory[CELL as usize] + machine.memory[SUMMARY as usize];
+        count as usize == THREADS * self.times as usize
+    }
+}
+
+#[test]
+fn a_region_is_compressed_and_expanded_and_no_change_is_lost() {
+    let summaries = |times| Summaries::<2> {
+        times,
+        looks_again: true,
+        cell_first: true,
+    };
+    assert!(explore(&summaries(4)).expect("all runs are right") > 1000);
+    assert!(explore(&summaries(3)).expect("all runs are right") > 1000);
+    let summaries = Summaries::<3> {
+        times: 2,
+        looks_again: true,
+        cell_first: true,
+    };
+    assert!(explore(&summaries).expect("all runs are right") > 1000);
+}
+
+#[test]
+fn without_looking_again_or_with_the_word_before_the_cell_changes_are_lost() {
+    for (looks_again, cell_first) in [(false, true), (true, false)] {
+        let summaries = Summaries::<2> {
+            times: 4,
+            looks_again,
+            cell_first,
+        };
+        assert_eq!(explore(&summaries), Err("a change is lost"));
+    }
+}
+
 /// [`crate::intern`], [`crate::places`]: an entry is filled, then its id is put into the index. Who finds the id finds the entry.
 struct Published {
     /// Without it it must not work: whether the entry is filled first.

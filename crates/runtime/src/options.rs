@@ -28,12 +28,16 @@ pub struct Options {
     pub count: bool,
     /// Look for nothing.
     pub blind: bool,
+    /// Never compress the shadow.
+    pub uncompressed: bool,
     /// Exit status of a run with races.
     pub exit_code: Option<u8>,
     /// Record the run to this file, which is there and empty, instead of checking it.
     pub record: Option<String>,
     /// Which missing calls are recorded, and how.
     pub calls: Calls,
+    /// Hold threads as the plan in this file says instead.
+    pub steer: Option<String>,
 }
 
 /// What is wrong with an option.
@@ -84,8 +88,10 @@ impl Options {
             "stats" => self.stats = flag(value)?,
             "count" => self.count = flag(value)?,
             "detect" => self.blind = !flag(value)?,
+            "compress" => self.uncompressed = !flag(value)?,
             "record" => self.record = Some(value.to_owned()),
             "calls" => self.calls = Calls::parse(value)?,
+            "steer" => self.steer = Some(value.to_owned()),
             "exit_code" => self.exit_code = Some(value.parse().ok()?),
             _ => {}
         }
@@ -121,6 +127,8 @@ mod tests {
         assert_eq!((options.report_fd, options.report_file), (Some(7), 4711));
         assert!(Options::parse("detect=0:count=1").is_ok_and(|options| options.blind && options.count));
         assert!(Options::parse("detect=1").is_ok_and(|options| !options.blind));
+        assert!(Options::parse("compress=0").is_ok_and(|options| options.uncompressed));
+        assert!(Options::parse("compress=1").is_ok_and(|options| !options.uncompressed));
         for (text, said) in [
             ("colour=never", "there is no option `colour`"),
             ("stats", "`stats` is not name=value"),

@@ -9,12 +9,14 @@
 //! region, has the kernel put a barrier into every running thread (`membarrier`), and waits until it sees the owner outside
 //! of sections. From the barrier on whoever enters one sees the mark.
 //!
+//! Regions that are accessed in large pieces have no owner and no cells in use, but a summary ([`crate::summary`]).
+//!
 //! Where there is no `membarrier`, every region is shared from the beginning. A program that is about to confine itself
 //! (`seccomp`) could not be served any more: then all is made shared before it does.
 
 use crate::spin::{Spin, Wait};
 use crate::vm::{self, PAGE, Table};
-use crate::{confined, shadow};
+use crate::{confined, shadow, summary};
 use deadheat_abi::shadow::{ADDRESS_MASK, BASE};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
@@ -23,10 +25,13 @@ use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
 pub const REGION_SHIFT: u32 = 12;
 /// The bits of an address within its region.
 pub const REGION_MASK: usize = (1 << REGION_SHIFT) - 1;
-const REGIONS: usize = (ADDRESS_MASK as usize >> REGION_SHIFT) + 1;
+/// How many regions there are.
+pub const REGIONS: usize = (ADDRESS_MASK as usize >> REGION_SHIFT) + 1;
 
 /// Whose a region is: the lower half of its word. Otherwise one more than the owner's slot.
 const NOBODY: u32 = 0;
+/// It has a summary in the place of cells ([`crate::summary`]), and no owner. It leaves this state only by who holds the summary.
+const COMPRESSED: u32 = 0xfffd;
 /// It is being taken from its owner.
 const MARKED: u32 = 0xfffe;
 /// Everybody's.
@@ -35,6 +40,17 @@ pub const SHARED: u32 = 0xffff;
 const ONCE: u32 = 1 << 16;
 /// So often it may be.
 const OFTEN: u32 = 2 * ONCE;
+
+/// What an access to a region is to touch, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whose {
+    /// Its cells, with plain stores.
+    Own,
+    /// Its cells, with locked instructions.
+    Shared,
+    /// Its summary.
+    Compressed,
+}
 
 /// The most regions that are taken from their owner at once.
 const TOGETHER: usize = 256;
@@ -123,20 +139,28 @@ impl Owner {
         }
     }
 
-    /// Enters a section in which the cell of `addr` may be changed: with plain stores if true, else with locked
-    /// instructions.
+    /// Enters a section in which the cell of `addr` may be changed, or says that it has none: then it is in no section.
     #[inline(always)]
-    pub fn enter(&self, addr: usize) -> bool {
+    pub fn enter(&self, addr: usize) -> Whose {
+        self.enter_for(addr, false)
+    }
+
+    /// The same for an access of which it is known whether it is `long`: a region that nobody has touched is compressed then.
+    #[inline(always)]
+    pub fn enter_for(&self, addr: usize, long: bool) -> Whose {
         let word = word(region(addr));
         loop {
             self.mark(IN_SECTION);
-            match word.load(Ordering::Acquire) & SHARED {
-                SHARED => return false,
-                name if name == self.name => return true,
-                _ => {}
+            let whose = word.load(Ordering::Acquire) & SHARED;
+            match whose {
+                SHARED => return Whose::Shared,
+                name if name == self.name => return Whose::Own,
+                _ => self.mark(0),
             }
-            self.mark(0);
-            self.take(region(addr));
+            if whose == COMPRESSED {
+                return Whose::Compressed;
+            }
+            self.take(region(addr), long);
         }
     }
 
@@ -181,12 +205,16 @@ impl Owner {
     /// Takes a region, or makes it shared. To be called outside of sections.
     #[cold]
     #[inline(never)]
-    fn take(&self, region: usize) {
+    fn take(&self, region: usize, long: bool) {
         let mut able = ABLE.lock();
         let now = word(region).load(Ordering::Relaxed);
         let often = now & !SHARED;
         match now & SHARED {
-            SHARED => {}
+            SHARED | COMPRESSED => {}
+            // Its cells are zeros, and so is its summary.
+            NOBODY if often == 0 && long && summary::on() => {
+                word(region).store(COMPRESSED, Ordering::Release);
+            }
             NOBODY => {
                 let new = if *able && often < OFTEN { self.name } else { SHARED };
                 word(region).store(often | new, Ordering::Release);
@@ -209,6 +237,25 @@ impl Owner {
                     .for_each(|word| word.store(new, Ordering::Release));
                 self.came.set((region + taken, taken));
             }
+        }
+    }
+
+    /// The summary of a region, which this thread holds, was written out to cells. Its new owner is this thread.
+    pub fn expanded(&self, region: usize) {
+        let able = ABLE.lock();
+        let often = word(region).load(Ordering::Relaxed) & !SHARED;
+        let new = if *able && often < OFTEN { self.name } else { SHARED };
+        word(region).store(often | new, Ordering::Release);
+    }
+
+    /// If a region is this thread's, and `f`, which makes a summary of its cells, succeeds, it is compressed. The summary is held.
+    /// To be called outside of sections.
+    pub fn compress(&self, region: usize, f: impl FnOnce() -> bool) {
+        // Nobody else changes the cells, nor takes the region, while this is held.
+        let _changing = ABLE.lock();
+        let now = word(region).load(Ordering::Relaxed);
+        if now & SHARED == self.name && self.name != SHARED && f() {
+            word(region).store(now & !SHARED | COMPRESSED, Ordering::Release);
         }
     }
 
@@ -250,7 +297,54 @@ fn words() -> *const AtomicU32 {
         .wrapping_sub(BASE as usize >> (REGION_SHIFT + 1))
 }
 
-fn region(addr: usize) -> usize {
+/// Whether a region has a summary in the place of cells.
+#[inline(always)]
+pub fn is_compressed(region: usize) -> bool {
+    word(region).load(Ordering::Acquire) & SHARED == COMPRESSED
+}
+
+/// The summary of a region, which is held, was written out to cells that are nobody's.
+pub fn expanded_for_anybody(region: usize) {
+    let often = word(region).load(Ordering::Relaxed) & !SHARED;
+    // As if it had been handed over: those that never were have cells of zeros.
+    word(region).store(often.max(ONCE) | NOBODY, Ordering::Release);
+}
+
+/// The summary of a region, which is held, says nothing any more: as if nobody had touched it.
+pub fn untouched(region: usize) {
+    word(region).store(NOBODY, Ordering::Release);
+}
+
+/// Calls `f` with the first address of each compressed region that `addr..addr + len` is in.
+pub fn compressed(addr: usize, len: usize, mut f: impl FnMut(usize)) {
+    let size = size_of::<AtomicU32>();
+    let (mut at, end) = (addr & !REGION_MASK, addr + len);
+    while at < end {
+        // Masked addresses may wrap around: then in two pieces.
+        let first = region(at);
+        let count = ((end - at).div_ceil(REGION_MASK + 1)).min(REGIONS - first);
+        let mut look = |from: usize, to: usize| {
+            (from..to)
+                .filter(|n| is_compressed(first + n))
+                .for_each(|n| f(at + (n << REGION_SHIFT)));
+        };
+        let start = OWNERS.at(first, REGIONS).addr();
+        let page = start / PAGE * PAGE;
+        if count * size <= PAGE {
+            look(0, count);
+        } else {
+            vm::resident(page, start + count * size - page, |page| {
+                let from = page.saturating_sub(start) / size;
+                look(from, ((page + PAGE - start) / size).min(count));
+            });
+        }
+        at += count << REGION_SHIFT;
+    }
+}
+
+/// The number of an address's region.
+#[inline(always)]
+pub fn region(addr: usize) -> usize {
     (addr & ADDRESS_MASK as usize) >> REGION_SHIFT
 }
 
@@ -309,7 +403,10 @@ pub fn share_all() {
     vm::resident(start, REGIONS * size_of::<AtomicU32>(), |page| {
         let first = (page - start) / size_of::<AtomicU32>();
         for word in (first..first + PAGE / size_of::<AtomicU32>()).map(word) {
-            if !matches!(word.load(Ordering::Relaxed) & SHARED, SHARED | NOBODY) {
+            if !matches!(
+                word.load(Ordering::Relaxed) & SHARED,
+                SHARED | NOBODY | COMPRESSED
+            ) {
                 word.store(MARKED, Ordering::Relaxed);
                 owned.push(word);
             }
@@ -366,7 +463,7 @@ mod tests {
 
     /// Counts up as cells are changed: where the region is one's own, with an ordinary addition that takes its time.
     fn count(owner: &Owner, addr: usize, count: &UnsafeCell<AtomicU32>, time: u64) {
-        let own = owner.enter(addr);
+        let own = owner.enter(addr) == Whose::Own;
         // SAFETY: nobody else changes it meanwhile, if owners are owners.
         unsafe {
             if own {
@@ -434,9 +531,9 @@ mod tests {
             .map(|(slot, inside)| unsafe { Owner::new(*slot, inside) });
         let addr = 0x0300_0000_0000;
         let enter = |n: usize| {
-            let own = owners[n].enter(addr);
+            let whose = owners[n].enter(addr);
             owners[n].leave();
-            own
+            whose == Whose::Own
         };
         assert!(enter(0) && enter(0));
         assert!(enter(1) && enter(1));

@@ -11,6 +11,7 @@
 //!
 //! Nothing is recorded before the program creates its first thread; from then on everything is.
 
+mod granule;
 pub mod missing;
 mod spill;
 mod unaligned;
@@ -19,11 +20,12 @@ use crate::outside::objects::{self, Calls, Object};
 use crate::owners::IN_SECTION;
 use crate::registry;
 use crate::shadow;
-use crate::spin::Wait;
+use crate::steer::{self, Steps};
 use crate::thread::Thread;
 use crate::tls::{self, Tls};
 use deadheat_abi::atomics::{self, What};
 use deadheat_abi::spill::{BLOCK_HEADER, Kind, MOST, Out, Record, SLOTS, Slot, UNIT, WIDE_ATOMIC, write};
+use granule::Held;
 use rustc_hash::{FxHashMap, FxHashSet};
 use spill::Block;
 use std::ffi::CStr;
@@ -89,6 +91,10 @@ pub struct Log {
     named: FxHashSet<usize>,
     /// Whether its records go nowhere.
     lost: bool,
+    /// Where the function of libc that it is in was called; 0 if that is not known.
+    pub caller: usize,
+    /// How far it has come, in a run that is steered: then nothing is recorded, and there is never room.
+    pub steered: Option<Box<Steps>>,
 }
 
 /// Writes to the block that is mapped.
@@ -127,6 +133,8 @@ impl Log {
             slots: None,
             named: FxHashSet::default(),
             lost: false,
+            caller: 0,
+            steered: None,
         }
     }
 
@@ -149,6 +157,9 @@ impl Log {
     #[cold]
     #[inline(never)]
     fn next_block(&mut self, thread: u32) -> bool {
+        if self.steered.is_some() {
+            return false;
+        }
         let used = self.used();
         let more = self.lost || ON.load(Ordering::Relaxed) && self.block.next(thread, used, self.time);
         if !more {
@@ -216,6 +227,8 @@ fn tell_after(t: &mut Thread, seen: u64, record: Record) -> u64 {
     let time = t.log.time.max(seen).max(CALLS.0.load(Ordering::Acquire)) + 1;
     if t.log.room(t.id) {
         t.log.put(time, record);
+    } else if t.log.steered.is_some() {
+        steer::done(t, record.kind, record.pc as usize);
     }
     time
 }
@@ -238,7 +251,7 @@ fn tell_in_turn(t: &mut Thread, record: Record) {
 
 /// Whether this run is to be recorded, though there may be only one thread yet: then shadow cells have times.
 pub fn is_wanted() -> bool {
-    spill::is_open()
+    spill::is_open() || steer::on()
 }
 
 /// `parent` creates a thread. If it is the first, recording begins with the locks that `parent` has.
@@ -255,10 +268,13 @@ pub fn fork(parent: &mut Thread, child: u32, pc: usize) -> Log {
         let frames = std::mem::take(&mut parent.log.frames);
         parent.log = Log {
             frames,
+            steered: steer::main(),
             ..Log::from(0)
         };
         parent.log.show(parent.hb.slot().0);
-        spill::tell_modules();
+        if parent.log.steered.is_none() {
+            spill::tell_modules();
+        }
         for lock in parent.held.all() {
             let kind = match lock.kind {
                 crate::locks::LockKind::ReadLock => Kind::AcquireShared,
@@ -271,6 +287,7 @@ pub fn fork(parent: &mut Thread, child: u32, pc: usize) -> Log {
     tell_in_turn(parent, record(Kind::Fork, pc, 0, Some(child.into())));
     let mut log = Log::from(parent.log.time);
     log.on &= parent.log.live();
+    log.steered = steer::child(&mut parent.log.steered);
     log
 }
 
@@ -312,12 +329,13 @@ pub fn child(t: &mut Thread) {
     (t.log.on, t.log.muted) = (false, false);
     t.log.block.forget();
     spill::close();
+    steer::off();
 }
 
 /// Synchronisation on the object at `addr`. `last` is when something last happened to it; the caller has it locked.
 pub fn sync(t: &mut Thread, kind: Kind, addr: usize, last: &mut u64) {
     if t.log.on {
-        *last = tell_after(t, *last, record(kind, 0, addr, None));
+        *last = tell_after(t, *last, record(kind, t.log.caller, addr, None));
     }
 }
 
@@ -364,6 +382,10 @@ pub fn range(t: &mut Thread, kind: Kind, addr: usize, len: usize, pc: usize) {
         return;
     }
     let write = kind != Kind::RangeRead;
+    if t.log.steered.is_some() {
+        steer::access(t, addr, len, write, pc);
+        return steer::done(t, kind as u8, pc);
+    }
     let granules = || (addr / 8..(addr + len).div_ceil(8)).map(|granule| granule * 8);
     let mut last = 0;
     for at in granules() {
@@ -392,6 +414,9 @@ pub fn range(t: &mut Thread, kind: Kind, addr: usize, len: usize, pc: usize) {
 pub fn atomic(t: &mut Thread, addr: usize, what: What, pc: usize) {
     if t.log.muted && what.kind != atomics::Kind::Load {
         objects::written(addr, what.size as usize);
+    }
+    if t.log.on && t.log.steered.is_some() {
+        return steer::done(t, Kind::AtomicLoad as u8, pc);
     }
     if !t.log.on || !t.log.room(t.id) {
         return;
@@ -436,6 +461,10 @@ pub fn call_begin(
 ) -> bool {
     if !t.log.on {
         return false;
+    }
+    if t.log.steered.is_some() {
+        steer::done(t, Kind::CallBegin as u8, 0);
+        return true;
     }
     if let Some(name) = name
         && t.log.named.insert(function)
@@ -503,82 +532,6 @@ fn raise_calls(t: &Thread) {
 pub fn call_end(t: &mut Thread) {
     if t.log.live() {
         tell_call(t, record(Kind::CallEnd, 0, 0, None));
-    }
-}
-
-/// A granule that only this thread changes.
-struct Held {
-    cell: &'static crate::cell::Cell,
-    own: bool,
-    /// Its last write, and last read.
-    write: u64,
-    read: u64,
-}
-
-impl Held {
-    /// Enters a section, for the granule of `addr`.
-    #[inline(always)]
-    fn take(t: &Thread, addr: usize) -> Held {
-        let own = t.owner.enter(addr);
-        let cell = shadow::cell(addr);
-        let write = if own {
-            cell.write.load(Ordering::Relaxed)
-        } else {
-            lock(cell)
-        };
-        Held {
-            cell,
-            own,
-            write: write >> 1,
-            read: cell.read.load(Ordering::Relaxed),
-        }
-    }
-
-    /// A time for an access of a thread whose last one was at `last`.
-    #[inline(always)]
-    fn time(&self, last: u64, write: bool) -> u64 {
-        let before = if write {
-            self.write.max(self.read)
-        } else {
-            self.write
-        };
-        last.max(before).max(CALLS.0.load(Ordering::Acquire)) + 1
-    }
-
-    /// Lets go of it, with an access at `time`.
-    #[inline(always)]
-    fn raise(self, t: &Thread, write: bool, time: u64) {
-        let mut last = self.write;
-        if write {
-            last = last.max(time);
-        } else if self.read < time {
-            self.cell.read.store(time, Ordering::Relaxed);
-        }
-        if write || !self.own {
-            self.cell.write.store(last << 1, Ordering::Release);
-        }
-        t.owner.leave();
-    }
-}
-
-#[inline(always)]
-fn lock(cell: &crate::cell::Cell) -> u64 {
-    let word = cell.write.fetch_or(1, Ordering::Acquire);
-    if word & 1 == 0 { word } else { wait(cell) }
-}
-
-#[cold]
-#[inline(never)]
-fn wait(cell: &crate::cell::Cell) -> u64 {
-    let mut wait = Wait::default();
-    loop {
-        while cell.write.load(Ordering::Relaxed) & 1 != 0 {
-            wait.once();
-        }
-        let word = cell.write.fetch_or(1, Ordering::Acquire);
-        if word & 1 == 0 {
-            return word;
-        }
     }
 }
 
@@ -694,6 +647,13 @@ unsafe fn load_slowly<const SIZE: usize>(tls: *mut Tls, t: &mut Thread, addr: us
     let within = addr % 8 + SIZE <= 8;
     if !within {
         range(t, Kind::RangeRead, addr, SIZE, pc);
+    } else if t.log.steered.is_some() {
+        steer::access(t, addr, SIZE, false, pc);
+        // SAFETY: the program's own access.
+        let value = unsafe { read::<SIZE>(addr) };
+        steer::done(t, Kind::Load as u8, pc);
+        leave(tls);
+        return value;
     }
     let value = if within && t.log.room(t.id) {
         let held = Held::take(t, addr);
@@ -746,6 +706,12 @@ unsafe fn store_slowly<const SIZE: usize>(tls: *mut Tls, t: &mut Thread, addr: u
     let within = addr % 8 + SIZE <= 8;
     if !within {
         range(t, Kind::RangeWrite, addr, SIZE, pc);
+    } else if t.log.steered.is_some() {
+        steer::access(t, addr, SIZE, true, pc);
+        // SAFETY: the program's own access.
+        unsafe { write_to::<SIZE>(addr, value) };
+        steer::done(t, Kind::Store as u8, pc);
+        return leave(tls);
     }
     if within && t.log.room(t.id) {
         let held = Held::take(t, addr);

@@ -5,8 +5,9 @@
 //! without looking at each cell.
 
 use crate::cell::Cell;
+use crate::owners::{self, REGION_MASK};
 use crate::vm::{self, PAGE, Table};
-use crate::{record, side};
+use crate::{record, side, summary};
 use deadheat_abi::shadow::{ADDRESS_MASK, BASE, CELL, GRANULE, LEN};
 use std::sync::atomic::{AtomicU16, Ordering};
 
@@ -78,6 +79,7 @@ pub fn forget_all() {
             vm::zero(start, SHADOW_PAGES * size_of::<AtomicU16>());
         }
     }
+    summary::forget_all();
 }
 
 /// Memory comes into being: what was known of it is forgotten. Granules that it only touches are cleared whole, so it is
@@ -101,14 +103,31 @@ pub fn reset(addr: usize, len: usize) {
 }
 
 fn clear(from: usize, to: usize) {
-    for addr in (from..to).step_by(GRANULE as usize) {
-        side::reset(cell(addr));
+    let mut at = from;
+    while at < to {
+        let stop = to.min((at | REGION_MASK) + 1);
+        if !forget_summary(at, stop) {
+            (at..stop)
+                .step_by(GRANULE as usize)
+                .for_each(|addr| side::reset(cell(addr)));
+        }
+        at = stop;
     }
+}
+
+/// Forgets what is known of memory within one region, if that is compressed. Whether it is.
+fn forget_summary(from: usize, to: usize) -> bool {
+    let first = from & !REGION_MASK;
+    let granule = |addr: usize| (addr - first) / GRANULE as usize;
+    summary::on() && summary::reset(owners::region(from), granule(from), granule(to))
 }
 
 /// Gives back the shadow of whole pages, from one address of the program to another.
 fn reset_pages(from: usize, to: usize) {
     let per_page = PAGE * GRANULE as usize / CELL as usize;
+    compressed(from, to - from, |addr, len| {
+        forget_summary(addr, addr + len);
+    });
     for addr in (from..to).step_by(per_page) {
         let start = std::ptr::from_ref(cell(addr)).addr();
         if has_sides((start - BASE as usize) / PAGE) {
@@ -125,7 +144,17 @@ fn reset_pages(from: usize, to: usize) {
     }
 }
 
-/// Calls `f` for each piece of `addr..addr + len` whose shadow has ever been touched. Small ranges are one piece.
+/// Calls `f` for each piece of `addr..addr + len` that is in a compressed region.
+pub fn compressed(addr: usize, len: usize, mut f: impl FnMut(usize, usize)) {
+    if summary::on() && len > 0 {
+        owners::compressed(addr, len, |first| {
+            let from = first.max(addr);
+            f(from, (addr + len).min(first + REGION_MASK + 1) - from);
+        });
+    }
+}
+
+/// Calls `f` for each piece of `addr..addr + len` whose shadow cells have ever been touched. Small ranges are one piece.
 pub fn touched(addr: usize, len: usize, mut f: impl FnMut(usize, usize)) {
     if len < LARGE {
         return f(addr, len);

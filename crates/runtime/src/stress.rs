@@ -1,12 +1,13 @@
-//! Real threads on one cell: nothing is lost, nothing is made up, whatever they come upon each other in. `DEADHEAT_CASES` times as
+//! Real threads on one cell, and on one region: nothing is lost, nothing is made up, whatever they come upon each other in. `DEADHEAT_CASES` times as
 //! long as usual, if it is set.
 
 use crate::cell::{self, Cell, Found};
 use crate::intern::{self, Index};
+use crate::owners::{self, Owner};
 use crate::places::Place;
 use crate::registry::SLOTS;
 use crate::thread::Thread;
-use crate::{readers, side, sync};
+use crate::{checks, readers, shadow, side, summary, sync};
 use deadheat_detect::hb::HbThread;
 use deadheat_event::{AccessKind, Mode, Slot};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
@@ -172,6 +173,135 @@ fn near_and_far_threads_without_a_lock_race_on_every_byte() {
     );
     side::reset(&cell);
     assert_eq!(cell.load(), (0, 0));
+}
+
+/// Memory of a test's own, and threads with names that no other test has.
+struct Region {
+    base: usize,
+    slot: u32,
+}
+
+impl Region {
+    fn new(number: u32) -> Region {
+        shadow::reserve_once();
+        owners::init();
+        summary::begin();
+        Region {
+            base: 0x0500_0000_0000 + (number as usize) * LARGE,
+            slot: 9200 + 10 * number,
+        }
+    }
+
+    fn run(
+        &self,
+        rounds: u32,
+        work: impl Fn(&mut Thread, &mut Random, &mut Vec<Found>) + Sync,
+    ) -> Vec<Found> {
+        let found = in_threads(|n| {
+            let mut t = Thread::new(n, HbThread::after(Slot(n + 1), 0), true);
+            let inside = AtomicU32::new(1);
+            // SAFETY: there until it is gone, below.
+            t.owner = unsafe { Owner::new(self.slot + n, &raw const inside) };
+            let (mut random, mut found) = (Random(u64::from(n)), Vec::new());
+            for _ in 0..rounds * times() {
+                work(&mut t, &mut random, &mut found);
+            }
+            t.owner.gone();
+            found
+        });
+        found.into_iter().flatten().collect()
+    }
+
+    /// Some access, large or small, to the first two of its regions, or a change between cells and summaries.
+    fn touch(&self, t: &mut Thread, random: &mut Random, write: bool, found: &mut Vec<Found>) {
+        let at = Place(random.below(3) as u32 + 1);
+        let start = self.base + 8 * random.below(512) as usize;
+        let (addr, pieces) = match random.below(8) {
+            0 => (self.base, (1, 0, 8192)),
+            1 => (self.base, (512, 16, 8)),
+            2 => (self.base + 8, (512, 16, 8)),
+            3 => (start, (1, 0, 8 * random.below(512) as usize + 8)),
+            4 => (start + 4, (1, 0, 4)),
+            5 => (start, (1, 0, 8)),
+            6 => return summary::expand(t, owners::region(start)),
+            _ => return summary::compress(t, owners::region(start)),
+        };
+        let tell = |_: &mut Thread, _: usize, new: &[Found]| found.extend(new);
+        if write {
+            checks::touch::<true>(t, addr, pieces, at, tell);
+        } else {
+            checks::touch::<false>(t, addr, pieces, at, tell);
+        }
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        shadow::reset(self.base, LARGE);
+    }
+}
+
+/// So much memory that its shadow is given back in pages.
+const LARGE: usize = 1 << 16;
+
+#[test]
+fn threads_that_share_a_lock_never_race_in_a_region_that_is_compressed_and_expanded() {
+    const LOCK: usize = 0x5_0000_2000;
+    let (region, lock) = (Region::new(0), Mutex::new(()));
+    let found = region.run(ROUNDS / 10, |t, random, found| {
+        // Changes between cells and summaries happen at any time, accesses do not.
+        let _guard = lock.lock();
+        sync::acquire(t, LOCK, Mode::Exclusive);
+        let write = random.below(2) == 0;
+        region.touch(t, random, write, found);
+        sync::release(t, LOCK, Mode::Exclusive);
+        drop(_guard);
+        if random.below(4) == 0 {
+            summary::expand(t, owners::region(region.base));
+            summary::compress(t, owners::region(region.base));
+        }
+    });
+    assert!(found.is_empty(), "{:?}", found[0]);
+}
+
+#[test]
+fn reads_of_a_region_that_is_compressed_and_expanded_are_all_on_record() {
+    let region = Region::new(1);
+    let found = region.run(ROUNDS / 10, |t, random, found| {
+        region.touch(t, random, false, found)
+    });
+    assert!(found.is_empty(), "{:?}", found[0]);
+    // All have read all of it, by now. A thread that knows nothing of them races with one of them at every granule.
+    let inside = AtomicU32::new(1);
+    let mut t = Thread::new(9, HbThread::after(Slot(40), 0), true);
+    // SAFETY: there until it is gone, below.
+    t.owner = unsafe { Owner::new(region.slot + 9, &raw const inside) };
+    let mut granules = Vec::new();
+    checks::touch::<true>(
+        &mut t,
+        region.base,
+        (1, 0, 8192),
+        Place(1),
+        |_, granule, found| {
+            assert!(found.iter().all(|found| found.prior.kind == AccessKind::Read));
+            granules.push(granule);
+        },
+    );
+    t.owner.gone();
+    granules.dedup();
+    assert_eq!(
+        granules,
+        Vec::from_iter((region.base..region.base + 8192).step_by(8))
+    );
+}
+
+#[test]
+fn threads_without_a_lock_race_in_a_region_that_is_compressed_and_expanded() {
+    let region = Region::new(2);
+    let found = region.run(ROUNDS / 20, |t, random, found| {
+        region.touch(t, random, true, found)
+    });
+    assert!(!found.is_empty());
 }
 
 #[test]

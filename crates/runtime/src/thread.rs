@@ -16,6 +16,7 @@ use crate::places::{At, Place};
 use crate::record::{self, Log};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
 use crate::stacks::{self, Entry};
+use crate::sweeps::Sweeps;
 use crate::tls::{self, Tls};
 use crate::{channel, code, intercept, outside, shadow, side, this};
 use deadheat_abi::shadow::{EPOCH, SIDE, SLOT_SHIFT, TIME_SHIFT};
@@ -68,6 +69,8 @@ pub struct Thread {
     pub recent: Box<[Seen; SEEN]>,
     /// Chains of readers that it is known to be in.
     pub chains: Box<[Chained; SEEN]>,
+    /// Checks behind loops made in this epoch.
+    pub sweeps: Sweeps,
     /// Side states put by to be used again.
     pub sides: Vec<u32>,
     /// Calls into code that is not instrumented.
@@ -116,7 +119,7 @@ const FAR: u64 = (SIDE as u64) << SLOT_SHIFT | 0x3f << TIME_SHIFT;
 const LOW: u64 = (1 << TIME_SHIFT) - 1;
 
 /// Where the locks stand in a cached place.
-const LOCKS_SHIFT: u32 = 48;
+pub const LOCKS_SHIFT: u32 = 48;
 
 /// Like no set of locks and no address.
 pub const UNKNOWN_LOCKS: u64 = !0;
@@ -173,7 +176,7 @@ impl Places {
     /// The id of a place.
     #[inline]
     pub fn find(&mut self, at: At) -> Place {
-        let rest = at.pc as u64 | u64::from(at.locks.0) << LOCKS_SHIFT | u64::from(at.free) << 63;
+        let rest = at.pc as u64 | at.locks.in_place() | u64::from(at.free) << 63;
         let hash = (at.context ^ rest).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
         let cached = &mut self.one[(hash >> (64 - CACHED.trailing_zeros())) as usize % CACHED];
         if cached.context != at.context || cached.rest != rest {
@@ -261,6 +264,7 @@ impl Thread {
             places: Places::new(),
             recent: zeroed_box(),
             chains: zeroed_box(),
+            sweeps: Sweeps::default(),
             sides: Vec::new(),
             calls: Calls::default(),
             stack: (0, 0),
@@ -307,7 +311,7 @@ impl Thread {
     }
 
     /// To be called after the clock may have changed: what depends on it follows.
-    #[inline]
+    #[inline(always)]
     pub fn refresh(&mut self) {
         self.far = self.hb.slot().0 >= registry::SLOTS;
         if self.far {
@@ -370,7 +374,7 @@ impl Thread {
     pub fn place(&mut self, context: u64, pc: usize, free: bool) -> Place {
         let locks = self.held.set();
         if !self.far {
-            self.locks = u64::from(locks.0) << LOCKS_SHIFT;
+            self.locks = locks.in_place();
         }
         self.places.find(At {
             context,
@@ -576,15 +580,17 @@ fn adopt(tls: *mut Tls) -> Option<usize> {
     if !READY.load(Ordering::Acquire) || unsafe { (*tls).inside } == u32::MAX {
         return None;
     }
-    shut(|| {
+    let made = || {
         let mut registry = registry::lock();
         let id = registry.add(NOBODY, crate::stacks::Stack::default());
         registry.outstanding += 1;
         registry.entries[id as usize].tid = tid();
         let (hb, _) = registry.place(id, None);
         drop(registry);
-        Some(own(Box::new(Thread::new(id, hb, false)), tls))
-    })
+        own(Box::new(Thread::new(id, hb, false)), tls)
+    };
+    // A panic has been told by then, and the runtime is off: the program goes on without it.
+    shut(|| std::panic::catch_unwind(AssertUnwindSafe(made)).ok())
 }
 
 /// Makes `thread` the current thread's record.
@@ -754,7 +760,7 @@ pub fn join(thread: &mut Thread, child: ThreadRef) {
         State::Alive(_) | State::Gone => false,
     };
     if joined {
-        record::join(thread, child.0, 0);
+        record::join(thread, child.0, thread.log.caller);
         thread.refresh();
         registry.outstanding -= 1;
         if registry.outstanding == 0 {

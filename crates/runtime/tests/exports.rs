@@ -70,6 +70,8 @@ fn the_library_exports_the_contract_and_what_it_interposes() {
     expected.extend([
         hooks::READ_RANGE,
         hooks::WRITE_RANGE,
+        hooks::READ_STRIDED,
+        hooks::WRITE_STRIDED,
         hooks::ATOMIC_BEGIN,
         hooks::ATOMIC_END,
         hooks::FENCE,

@@ -1,6 +1,6 @@
 //! `.dht` files: round trips, many writers, and every kind of damage.
 
-use deadheat_event::{Addr, Event, Op, SiteId, Tables, ThreadId};
+use deadheat_event::{Addr, Code, Event, NameId, Op, SiteId, Tables, ThreadId};
 use deadheat_trace::dht::{Numbering, Reader, Recovery, Writer, WriterSink};
 use deadheat_trace::recipe::{Choice, Config, Trace, cook, traces};
 use deadheat_trace::{Error, Sink, Source};
@@ -286,6 +286,24 @@ fn names_that_are_interned_while_threads_write_are_in_the_file() {
             (event.thread.0, &*format!("f{}", written_addr(&event)))
         );
     }
+}
+
+#[test]
+fn how_the_program_was_run_and_where_its_places_are_is_kept() {
+    let mut trace = sample(20);
+    let tables = &mut trace.tables;
+    tables.strings.push("/lib/a.so".to_owned());
+    let name = NameId(tables.strings.len() as u32 - 1);
+    tables.command.extend([(0, NameId(0)), (1, name)]);
+    tables.modules.insert(3, name);
+    for (module, offset) in [(0, 0x1234), (3, 0), (3, (1 << 48) - 1), (0xffff, 7)] {
+        let code = Code::new(module, offset).expect("within bounds");
+        assert_eq!((code.module(), code.offset()), (module, offset));
+        tables.code.insert(code, SiteId(0));
+    }
+    assert_eq!((Code::new(1 << 16, 0), Code::new(0, 1 << 48)), (None, None));
+    let (events, tables) = read(&write(&trace, 1 << 16));
+    assert_eq!((events, tables), (trace.events, trace.tables));
 }
 
 #[test]

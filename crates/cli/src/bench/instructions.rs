@@ -15,7 +15,7 @@ use crate::native::compilers::Language;
 use anyhow::{Context, Result, bail};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 /// Turns of each loop. Every instruction is two switches between processes.
@@ -93,11 +93,9 @@ fn count(source: &Path, builder: &Builder, meter: &Meter) -> Result<Counts> {
         flags: Vec::new(),
         marked: Vec::new(),
     };
-    let program = |tool: &str| -> Result<PathBuf> {
-        let tool = tools::named(tool).context("a tool of the table")?;
-        builder.program(&workload, &tool.build, Version::Clean)
-    };
-    let (native, ours) = (program(tools::NATIVE)?, program(tools::DEADHEAT)?);
+    let plain = tools::named(tools::NATIVE).context("a tool of the table")?;
+    let program = |build| builder.program(&workload, build, Version::Clean);
+    let (native, ours) = (program(&plain.build)?, program(&tools::EACH)?);
     let list = Command::new(&native)
         .arg("list")
         .output()

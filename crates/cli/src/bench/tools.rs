@@ -90,6 +90,13 @@ pub const COUNTING: Build = Build {
     ..OURS
 };
 
+/// With a check for each access, to see what a check takes (`instructions.rs`).
+pub const EACH: Build = Build {
+    name: "each",
+    environment: &[(crate::native::shim::PLACEMENT, "off")],
+    ..OURS
+};
+
 const PLAIN: Build = Build {
     name: NATIVE,
     compiler: Compiler::Plain,

@@ -11,12 +11,13 @@ use super::home::Home;
 use super::listen::{conclude, render, write};
 use super::rustflags::Flags;
 use super::settings::Settings;
-use super::{collect, compilers, run};
+use super::{collect, compilers, run, shim};
 use crate::args::{CargoArgs, ReportFormat};
 use crate::files::Output;
 use crate::term::{Color, Term};
 use anyhow::{Context, Result, bail};
 use deadheat_abi::options;
+use deadheat_instrument::module::Placement;
 use deadheat_report::text::Colors;
 use deadheat_report::{Sources, quote};
 use std::ffi::{OsStr, OsString};
@@ -80,12 +81,17 @@ pub fn run(args: &CargoArgs, color: Color) -> Result<ExitCode> {
         command.arg("--target").arg(&host);
     }
     if given.target_directory.is_none() {
-        command.arg("--target-dir").arg(target_directory(&given)?);
+        command
+            .arg("--target-dir")
+            .arg(target_directory(&given, args.build.placement)?);
     }
     let home = Home::open()?;
     Flags::of_user(&host)?.apply(&mut command, &host, &home);
     command.args(rest);
     command.envs(compilers_for_build_scripts(&host, &home));
+    if let Some(placement) = args.build.placement {
+        command.env(shim::PLACEMENT, placement.as_str());
+    }
     command.env(options::VARIABLE, for_programs(&settings, logs.path())?);
     let end = run::attended(&mut command)?;
     if !runs {
@@ -157,8 +163,8 @@ fn host() -> Result<String> {
         .with_context(|| format!("`{} -vV` does not say what host it is for", rustc.display()))
 }
 
-/// A directory of our own within the one that cargo would use.
-fn target_directory(given: &Given) -> Result<PathBuf> {
+/// A directory of our own within the one that cargo would use. Cargo does not know of placements, so each has its own.
+fn target_directory(given: &Given, placement: Option<Placement>) -> Result<PathBuf> {
     let mut command = Command::new(cargo());
     command.args(["metadata", "--no-deps", "--format-version", "1"]);
     if let Some(manifest) = &given.manifest {
@@ -177,7 +183,11 @@ fn target_directory(given: &Given) -> Result<PathBuf> {
         serde_json::from_slice(&output.stdout).context("cannot read what cargo says")?;
     let directory = metadata["target_directory"].as_str();
     let directory = directory.context("cargo does not say where it builds")?;
-    Ok(Path::new(directory).join("deadheat"))
+    let name = match placement {
+        None | Some(Placement::Full) => "deadheat".to_owned(),
+        Some(other) => format!("deadheat-{}", other.as_str()),
+    };
+    Ok(Path::new(directory).join(name))
 }
 
 /// Compilers of C and C++ for build scripts, by the variables that the crate `cc` and its like ask for: unless the user has
@@ -219,7 +229,7 @@ fn for_programs(settings: &Settings, logs: &Path) -> Result<String> {
 /// The command that shows the findings again.
 fn again(args: &CargoArgs) -> String {
     let words = args.cargo.iter().map(|word| quote(&word.to_string_lossy()));
-    let options = args.report.found_with();
+    let options = args.build.as_words().into_iter().chain(args.report.found_with());
     let command = std::iter::once("cargo deadheat".to_owned()).chain(options);
     command.chain(words).collect::<Vec<_>>().join(" ")
 }

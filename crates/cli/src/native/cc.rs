@@ -5,8 +5,9 @@
 
 use super::compilers::{self, Language};
 use super::home::Home;
-use super::run;
+use super::{run, shim};
 use anyhow::{Context, Result, bail};
+use deadheat_instrument::module::Placement;
 use deadheat_instrument::{bitcode, driver};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, OpenOptions};
@@ -24,7 +25,12 @@ struct Line {
     linker: Option<OsString>,
     /// Objects that will be written, if nothing is linked.
     objects: Vec<PathBuf>,
+    /// Which checks to leave out.
+    placement: Option<Placement>,
 }
+
+/// An option of ours, for lines that reach clang as they are.
+const PLACEMENT: &str = "-fdeadheat-placement=";
 
 /// Sanitizers that keep a shadow of memory or a heap of their own.
 const CONFLICTING: &[&str] = &[
@@ -102,6 +108,9 @@ pub fn run(language: Language, arguments: Vec<OsString>) -> Result<ExitCode> {
     if let Some(linker) = &line.linker {
         command.env("DEADHEAT_LD", found(&clang, linker));
     }
+    if let Some(placement) = line.placement {
+        command.env(shim::PLACEMENT, placement.as_str());
+    }
     let mut file;
     if line.words.iter().map(|word| word.len() + 1).sum::<usize>() > LONG {
         file = tempfile::NamedTempFile::new().context("cannot make a response file")?;
@@ -166,6 +175,11 @@ impl Line {
             } else if let Some(list) = text.strip_prefix("-fno-sanitize=") {
                 let off: Vec<&str> = list.split(',').collect();
                 sanitizers.retain(|name| !off.contains(&"all") && !off.contains(&name.as_str()));
+            } else if let Some(name) = text.strip_prefix(PLACEMENT) {
+                let placement = Placement::parse(name)
+                    .with_context(|| format!("{text}: there are off, redundant and full"))?;
+                line.placement = Some(placement);
+                continue;
             } else if is_lto(text) {
                 // All is compiled when it is linked anyway.
                 continue;
@@ -274,9 +288,11 @@ mod tests {
 
     #[test]
     fn what_is_ours_to_say_is_taken_out() {
-        let line = read("-O2 -flto=thin -fuse-ld=lld -g1 a.o -o a -Wl,-O1").unwrap();
+        let line = read("-O2 -flto=thin -fuse-ld=lld -g1 -fdeadheat-placement=off a.o -o a -Wl,-O1").unwrap();
         assert_eq!(line.words, ["-O2", "-g1", "a.o", "-o", "a", "-Wl,-O1"]);
         assert_eq!(line.linker, Some("ld.lld".into()));
+        assert_eq!(line.placement, Some(Placement::Off));
+        assert!(read("-fdeadheat-placement=most a.c").is_err());
     }
 
     #[test]

@@ -5,11 +5,12 @@ use super::home::Home;
 use super::listen::{Listener, conclude};
 use super::run::{self, End};
 use super::settings::{EXIT_CODE, Settings};
-use super::shim::{EXCLUDE, INCLUDE};
+use super::shim::{self, EXCLUDE, INCLUDE};
 use crate::args::{Check, Target};
 use crate::files;
 use crate::term::{Color, Term};
 use anyhow::{Context, Result, bail};
+use deadheat_instrument::module::Placement;
 use deadheat_instrument::program::{self, Kind};
 use deadheat_instrument::select::Selection;
 use deadheat_report::quote;
@@ -26,7 +27,7 @@ pub fn run(args: &Check, color: Color) -> Result<ExitCode> {
     // First of all: nobody wants to hear after the run that a file cannot be read or written.
     let mut listener = Listener::new(settings.clone(), command(), again(args))?;
     let made = tempfile::tempdir().context("cannot make a temporary directory")?;
-    let program = program(&args.program, made.path(), None)?;
+    let program = program(&args.program, made.path(), Purpose::Check(args.build.placement))?;
     let end = run::observed(&program, &args.program.arguments, &settings, &mut listener)?;
     drop(made);
     if let Some(why) = listener.unchecked() {
@@ -44,21 +45,35 @@ pub fn run(args: &Check, color: Color) -> Result<ExitCode> {
     Ok(ExitCode::from(outcome.status.unwrap_or(end.status())))
 }
 
-/// The program to run: built into `directory` if a source was given. It is to be recorded, as far as the selection goes, or to be
-/// checked.
-pub fn program(args: &Target, directory: &Path, record: Option<&Selection>) -> Result<PathBuf> {
+/// What a program is built for.
+#[derive(Clone, Copy)]
+pub enum Purpose<'a> {
+    /// To be checked, with this placement if there is a wish.
+    Check(Option<Placement>),
+    /// To be checked, and to say what became of each access.
+    Explain(Option<Placement>),
+    /// To be recorded, as far as the selection goes.
+    Record(&'a Selection),
+}
+
+/// The program to run: built into `directory` if a source was given.
+pub fn program(args: &Target, directory: &Path, purpose: Purpose<'_>) -> Result<PathBuf> {
     match Language::of(&args.target) {
-        Some(language) => build(args, language, directory, record),
+        Some(language) => build(args, language, directory, purpose),
+        None if matches!(purpose, Purpose::Check(Some(_)) | Purpose::Explain(Some(_))) => bail!(
+            "--placement is for sources; {} is built (with `DEADHEAT_PLACEMENT=…` as `deadheat cc` and `cargo deadheat` take it)",
+            args.target.display()
+        ),
         None if args.keep.is_some() => bail!("--keep is for sources; {} is built", args.target.display()),
-        None if record.is_some_and(|selection| !selection.is_all()) => bail!(
+        None if matches!(purpose, Purpose::Record(selection) if !selection.is_all()) => bail!(
             "--include and --exclude are for sources; {} is built: build it with {INCLUDE} and {EXCLUDE} in the environment, globs between semicolons",
             args.target.display()
         ),
-        None => instrumented(&args.target, record.is_some()),
+        None => instrumented(&args.target, matches!(purpose, Purpose::Record(_))),
     }
 }
 
-fn build(args: &Target, language: Language, directory: &Path, record: Option<&Selection>) -> Result<PathBuf> {
+fn build(args: &Target, language: Language, directory: &Path, purpose: Purpose<'_>) -> Result<PathBuf> {
     // A compiler would say so as well, but in its own words.
     std::fs::metadata(&args.target).with_context(|| format!("cannot read {}", args.target.display()))?;
     let name = args.target.file_stem().unwrap_or_default();
@@ -76,11 +91,22 @@ fn build(args: &Target, language: Language, directory: &Path, record: Option<&Se
         &args.cflags,
         &args.rustflags,
         &Home::open()?,
-        record.is_some(),
+        matches!(purpose, Purpose::Record(_)),
     )?;
-    if let Some(selection) = record.filter(|selection| !selection.is_all()) {
-        command.env(INCLUDE, selection.include.join("\n"));
-        command.env(EXCLUDE, selection.exclude.join("\n"));
+    match purpose {
+        Purpose::Check(placement) | Purpose::Explain(placement) => {
+            if let Some(placement) = placement {
+                command.env(shim::PLACEMENT, placement.as_str());
+            }
+        }
+        Purpose::Record(selection) if selection.is_all() => {}
+        Purpose::Record(selection) => {
+            command.env(INCLUDE, selection.include.join("\n"));
+            command.env(EXCLUDE, selection.exclude.join("\n"));
+        }
+    }
+    if matches!(purpose, Purpose::Explain(_)) {
+        command.env(shim::EXPLAIN, "1");
     }
     compilers::build(command, &args.target)?;
     Ok(output)
@@ -167,6 +193,7 @@ fn again(args: &Check) -> String {
     ] {
         words.extend(values.iter().map(|value| format!("{flag} {}", quote(value))));
     }
+    words.extend(args.build.as_words());
     words.extend(args.report.found_with());
     words.push(quote(&args.program.target.to_string_lossy()));
     if !args.program.arguments.is_empty() {

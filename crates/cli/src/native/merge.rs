@@ -12,8 +12,8 @@ use deadheat_abi::spill::{
     self, BLOCK_HEADER, BlockHeader, Kind, MAGIC, MODULES, Reader, Record, UNIT, WIDE_ATOMIC,
 };
 use deadheat_event::{
-    Addr, AtomicOp, Event, MAX_ACCESS, Mode, NameId, Object, ObjectSetId, Op, Order, Site, SiteId, SyncId,
-    ThreadId,
+    Addr, AtomicOp, Code, Event, MAX_ACCESS, Mode, NameId, Object, ObjectSetId, Op, Order, Site, SiteId,
+    SyncId, ThreadId,
 };
 use deadheat_report::native::Addresses;
 use deadheat_trace::{Interner, Sink};
@@ -41,13 +41,17 @@ pub struct Merged {
     pub stopped: bool,
 }
 
-/// Makes a trace of the logs at `path`.
-pub fn merge(path: &Path, sink: &mut dyn Sink) -> Result<Merged> {
+/// Makes a trace of the logs at `path`. `command` runs the program again.
+pub fn merge(path: &Path, command: &[String], sink: &mut dyn Sink) -> Result<Merged> {
     let file = File::open(path).context("cannot read what was recorded")?;
     let spill = Spill::open(&file)?;
     let mut trace = Trace::new(sink, spill.wide);
     for line in spill.modules.lines() {
         trace.addresses.line(line);
+    }
+    for (at, word) in (0..).zip(command) {
+        let word = trace.tables.name(word);
+        trace.tables.tables_mut().command.insert(at, word);
     }
     let mut streams: Vec<Stream<'_>> = spill
         .threads
@@ -501,7 +505,24 @@ impl<'s> Trace<'s> {
         };
         let site = self.tables.site(site);
         self.sites.insert(pc, site);
+        self.place(pc, site);
         site
+    }
+
+    /// Says where in the program's files a site is, for who wants to find it in another run.
+    fn place(&mut self, pc: u64, site: SiteId) {
+        let Some((file, offset)) = self.addresses.code(pc) else {
+            return;
+        };
+        let Some(code) = Code::new(file as u64, offset) else {
+            return;
+        };
+        // The program itself may be somewhere else then.
+        if file > 0 {
+            let path = self.tables.name(&self.addresses.paths()[file]);
+            self.tables.tables_mut().modules.insert(file as u64, path);
+        }
+        self.tables.tables_mut().code.insert(code, site);
     }
 
     /// Gives a global variable its name, where one is touched first.

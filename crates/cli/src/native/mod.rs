@@ -11,6 +11,7 @@ pub mod cc;
 pub mod check;
 mod collect;
 pub mod compilers;
+pub mod explain;
 pub mod home;
 mod listen;
 mod merge;

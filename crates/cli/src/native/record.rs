@@ -1,6 +1,6 @@
 //! `deadheat record`: builds a source to be recorded, runs the program, and makes a trace of what its threads left.
 
-use super::check::{self, command, signal_name};
+use super::check::{self, Purpose, command, signal_name};
 use super::listen::Listener;
 use super::merge;
 use super::run::{self, End};
@@ -48,11 +48,11 @@ pub fn run(args: &Record, color: Color) -> Result<ExitCode> {
     };
     let mut listener = Listener::new(settings.clone(), command(), String::new())?;
     let selection = Selection {
-        include: args.include.clone(),
-        exclude: args.exclude.clone(),
+        include: args.selected.include.clone(),
+        exclude: args.selected.exclude.clone(),
     };
     let made = tempfile::tempdir().context("cannot make a temporary directory")?;
-    let program = check::program(&args.program, made.path(), Some(&selection))?;
+    let program = check::program(&args.program, made.path(), Purpose::Record(&selection))?;
     let end = run::observed(&program, &args.program.arguments, &settings, &mut listener)?;
     if let Some(why) = listener.unchecked() {
         bail!("the program cannot be recorded: {why}");
@@ -65,7 +65,7 @@ pub fn run(args: &Record, color: Color) -> Result<ExitCode> {
     }
     let mut sink = deadheat_trace::create(&args.output)?;
     // Symbols are read from the program, which may have been built for this.
-    let merged = merge::merge(spill.path(), sink.as_mut())?;
+    let merged = merge::merge(spill.path(), &again(args)?, sink.as_mut())?;
     drop(made);
     if merged.stopped {
         term.warn("recording ended before the program did: there was no room for more; the trace ends there");
@@ -78,4 +78,17 @@ pub fn run(args: &Record, color: Color) -> Result<ExitCode> {
     };
     say(&format!("deadheat: {count} event{s} recorded in {file}; {next}"));
     Ok(ExitCode::from(end.status()))
+}
+
+/// How to run the program again: a directory, then what this command was told but for the output.
+fn again(args: &Record) -> Result<Vec<String>> {
+    let directory = std::env::current_dir().context("cannot tell the current directory")?;
+    let mut words = vec![directory.to_string_lossy().into_owned()];
+    let globs = |name: &str, globs: &[String]| -> Vec<String> {
+        globs.iter().map(|glob| format!("--{name}={glob}")).collect()
+    };
+    words.extend(globs("include", &args.selected.include));
+    words.extend(globs("exclude", &args.selected.exclude));
+    words.extend(args.program.words());
+    Ok(words)
 }

@@ -118,9 +118,11 @@ fn runtime_options(settings: &Settings, channel: &UnixStream) -> Result<String> 
     let runtime = Settings {
         halt_on_race: settings.halt_on_race,
         stats: settings.stats,
+        compress: settings.compress,
         external: settings.external,
         external_rules: settings.external_rules.clone(),
         record: settings.record.clone(),
+        steer: settings.steer.clone(),
         ..Settings::default()
     };
     let mut text = runtime.options()?;

@@ -33,12 +33,16 @@ pub struct Settings {
     pub external: Option<External>,
     /// Rules for single functions of it.
     pub external_rules: Option<PathBuf>,
+    /// Share shadow states between elements of arrays.
+    pub compress: Option<bool>,
     /// Print counters.
     pub stats: bool,
     /// Leave a JSON report there.
     pub log_dir: Option<PathBuf>,
     /// Record the run to this file instead of checking it.
     pub record: Option<PathBuf>,
+    /// Hold its threads as the plan in this file says instead.
+    pub steer: Option<PathBuf>,
 }
 
 impl Settings {
@@ -79,10 +83,12 @@ impl Settings {
             "baseline" => self.baseline = path(),
             "log_dir" => self.log_dir = path(),
             "record" => self.record = path(),
+            "steer" => self.steer = path(),
             "external" => self.external = Some(named(value)?),
             "external_rules" => self.external_rules = path(),
             "exit_code" => self.exit_code = Some(value.parse().context("it must be 0 to 255")?),
             "halt_on_race" => self.halt_on_race = switch(value)?,
+            "compress" => self.compress = Some(switch(value)?),
             "stats" => self.stats = switch(value)?,
             _ if options::is_known(name) => {}
             _ => {
@@ -105,9 +111,11 @@ impl Settings {
             halt_on_race: self.halt_on_race || other.halt_on_race,
             external: self.external.or(other.external),
             external_rules: self.external_rules.or(other.external_rules),
+            compress: self.compress.or(other.compress),
             stats: self.stats || other.stats,
             log_dir: self.log_dir.or(other.log_dir),
             record: self.record.or(other.record),
+            steer: self.steer.or(other.steer),
         }
     }
 
@@ -121,6 +129,7 @@ impl Settings {
             ("log_dir", &self.log_dir),
             ("external_rules", &self.external_rules),
             ("record", &self.record),
+            ("steer", &self.steer),
         ];
         for (name, path) in paths {
             let Some(path) = path else { continue };
@@ -146,6 +155,9 @@ impl Settings {
         }
         if let Some(code) = self.exit_code {
             all.push(format!("exit_code={code}"));
+        }
+        if let Some(compress) = self.compress {
+            all.push(format!("compress={}", u8::from(compress)));
         }
         for (name, on) in [("halt_on_race", self.halt_on_race), ("stats", self.stats)] {
             if on {
@@ -206,6 +218,7 @@ mod tests {
             halt_on_race: true,
             external: Some(External::Ignore),
             external_rules: Some("/e".into()),
+            compress: Some(false),
             stats: true,
             log_dir: Some("/l".into()),
             record: Some("/r".into()),

@@ -6,6 +6,7 @@ use crate::term::{Color, Term, say};
 use anyhow::{Context, Result};
 use deadheat_instrument::cache::Key;
 use deadheat_instrument::driver::{self, Config, Face};
+use deadheat_instrument::module::Placement;
 use deadheat_instrument::select::Selection;
 use std::ffi::OsString;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
@@ -20,6 +21,11 @@ pub const RECORD: &str = "DEADHEAT_RECORD";
 pub const INCLUDE: &str = "DEADHEAT_INCLUDE";
 /// What not.
 pub const EXCLUDE: &str = "DEADHEAT_EXCLUDE";
+
+/// The environment variable that says which checks are left out, and which are moved.
+pub const PLACEMENT: &str = "DEADHEAT_PLACEMENT";
+/// Set to 1, programs say what became of each access, for `deadheat explain-checks`.
+pub const EXPLAIN: &str = "DEADHEAT_EXPLAIN";
 
 /// Whom the caller wants, going by the name it called.
 pub fn face(name: Option<&OsString>) -> Option<Face> {
@@ -93,6 +99,8 @@ fn link(face: Face, arguments: Vec<OsString>, term: Term) -> Result<u8> {
         count: std::env::var_os(COUNT).is_some_and(|value| value == "1"),
         record: std::env::var_os(RECORD).is_some_and(|value| !value.is_empty() && value != "0"),
         selection: Selection::parse(&globs(INCLUDE)?, &globs(EXCLUDE)?),
+        placement: placement()?,
+        explain: std::env::var_os(EXPLAIN).is_some_and(|value| value == "1"),
     };
     let status = driver::link(face, arguments, &config, &|message| term.warn(message))?;
     Ok(match (status.code(), status.signal()) {
@@ -106,6 +114,15 @@ fn globs(name: &str) -> Result<String> {
         Ok(value) => Ok(value),
         Err(std::env::VarError::NotPresent) => Ok(String::new()),
         Err(error) => Err(error).context(format!("{name} cannot be read")),
+    }
+}
+
+/// What the environment says of checks.
+fn placement() -> Result<Placement> {
+    match std::env::var(PLACEMENT) {
+        Ok(name) if !name.is_empty() => Placement::parse(&name)
+            .with_context(|| format!("{PLACEMENT} is `{name}`; there are off, redundant and full")),
+        _ => Ok(Placement::default()),
     }
 }
 

@@ -67,11 +67,11 @@ fn observed(
     let report = serde_json::from_str(&text).map_err(|error| format!("the report is no JSON: {error}"))?;
     let mut problems = String::new();
     let found = pairs(program, &report);
-    for pair in program.races.iter().filter(|&pair| !found.contains_key(pair)) {
+    for pair in program.races.iter().filter(|&pair| !found.contains(pair)) {
         let _ = writeln!(problems, "missed: {}", lines(program, *pair));
     }
-    for (pair, race) in found.iter().filter(|(pair, _)| !program.races.contains(pair)) {
-        let _ = writeln!(problems, "not expected: {}\n{race}", lines(program, *pair));
+    for (pair, race) in unexpected(program, &report) {
+        let _ = writeln!(problems, "not expected: {}\n{race}", lines(program, pair));
     }
     if ran.stdout != native.stdout {
         let _ = writeln!(problems, "prints {:?} instead of {:?}", ran.stdout, native.stdout);
@@ -91,30 +91,41 @@ fn observed(
     Err(format!("{problems}{}", shown(&command)))
 }
 
-/// Pairs of lines of the program that were reported, each with the accesses of one report.
-fn pairs(program: &Program, report: &Value) -> BTreeMap<Pair, String> {
+/// The races of a report: for each the pairs of lines that it may be at, and the accesses.
+fn races<'a>(program: &'a Program, report: &'a Value) -> impl Iterator<Item = (Vec<Pair>, &'a Value)> {
     let races = report["races"].as_array().map_or(&[][..], Vec::as_slice);
-    let pair = |race: &Value| {
-        let line = |access: usize| line_of(program, &race["accesses"][access]);
-        let (one, two) = (line(0), line(1));
-        let shown = serde_json::to_string_pretty(&race["accesses"]).unwrap_or_default();
-        ((one.min(two), one.max(two)), shown)
-    };
-    races.iter().map(pair).collect()
+    races.iter().map(|race| {
+        let accesses = &race["accesses"];
+        let (ones, twos) = (lines_of(program, &accesses[0]), lines_of(program, &accesses[1]));
+        let pair = |one: u64| twos.iter().map(move |two| (one.min(*two), one.max(*two)));
+        (ones.iter().flat_map(|one| pair(*one)).collect(), accesses)
+    })
 }
 
-/// The line of the innermost frame in the program's own source; 0 if there is none.
-fn line_of(program: &Program, access: &Value) -> u64 {
-    let frames = access["frames"].as_array().map_or(&[][..], Vec::as_slice);
+/// Pairs of lines of the program that were reported.
+fn pairs(program: &Program, report: &Value) -> BTreeSet<Pair> {
+    races(program, report).flat_map(|race| race.0).collect()
+}
+
+/// Races none of whose lines are marked: the first lines named, and the accesses.
+fn unexpected(program: &Program, report: &Value) -> BTreeMap<Pair, String> {
+    races(program, report)
+        .filter(|(pairs, _)| !pairs.iter().any(|pair| program.races.contains(pair)))
+        .map(|(pairs, race)| (pairs[0], serde_json::to_string_pretty(race).unwrap_or_default()))
+        .collect()
+}
+
+/// The lines of the innermost frame in the program's own source, and those checked together with it; 0 if there is none.
+fn lines_of(program: &Program, access: &Value) -> Vec<u64> {
+    let list = |key: &str| access[key].as_array().map_or(&[][..], Vec::as_slice);
     let own = |frame: &&Value| {
         let file = frame["file"].as_str();
         file.is_some_and(|file| Path::new(file).ends_with(&program.source))
     };
-    frames
-        .iter()
-        .find(own)
-        .and_then(|frame| frame["line"].as_u64())
-        .unwrap_or(0)
+    let line = |frame: &Value| frame["line"].as_u64();
+    let first = list("frames").iter().find(own).and_then(line).unwrap_or(0);
+    let also = list("also").iter().filter(own).filter_map(line);
+    std::iter::once(first).chain(also).collect()
 }
 
 fn lines(program: &Program, (one, two): Pair) -> String {

@@ -2,11 +2,13 @@
 
 use super::line::{self, Line};
 use super::relocatable;
+use super::whole::{self, Whole};
 use super::{Config, Error, Face, failed};
 use crate::archive::{self, Data, Member};
 use crate::bitcode::{self, Bitcode, Origin};
 use crate::cache::{Cache, Key};
-use crate::module::{self, Options};
+use crate::effects::resolve::Trust;
+use crate::module::{self, Options, Placement};
 use memmap2::Mmap;
 use rayon::prelude::*;
 use std::fs::{self, File};
@@ -24,6 +26,9 @@ pub struct Workshop<'a> {
     face: Face,
     /// For what the compiler left to us to compile.
     options: Options,
+    trust: Trust,
+    /// What modules know of each other.
+    whole: Whole,
     /// Where files for this link go.
     directory: &'a Path,
     pool: rayon::ThreadPool,
@@ -73,7 +78,11 @@ impl<'a> Workshop<'a> {
                 count: config.count,
                 record: config.record,
                 selection: config.selection.clone(),
+                placement: config.placement,
+                explain: config.explain,
             },
+            trust: whole::trust(line),
+            whole: Whole::default(),
             directory,
             pool: rayon::ThreadPoolBuilder::new()
                 .stack_size(STACK)
@@ -84,10 +93,16 @@ impl<'a> Workshop<'a> {
     }
 
     /// For each of `paths` the file to use instead, if there is one.
-    pub fn convert(&self, paths: &[&Path]) -> Result<Vec<Option<PathBuf>>, Error> {
+    pub fn convert(&mut self, paths: &[&Path]) -> Result<Vec<Option<PathBuf>>, Error> {
         let mut unique = paths.to_vec();
         unique.sort();
         unique.dedup();
+        if self.config.placement != Placement::Off && !self.config.record {
+            let (trust, identity, cache) = (self.trust, &self.config.identity, self.cache.as_ref());
+            self.whole = self
+                .pool
+                .install(|| Whole::look_at(&unique, trust, identity, cache));
+        }
         let made = self.pool.install(|| self.convert_unique(&unique))?;
         let made_of = |path| unique.binary_search(path).ok().and_then(|at| made[at].clone());
         Ok(paths.iter().map(made_of).collect())
@@ -149,16 +164,23 @@ impl<'a> Workshop<'a> {
             Some(_) => Options {
                 record: self.config.record,
                 selection: self.config.selection.of_standard_library(),
+                placement: self.config.placement,
                 ..Options::default()
             },
         };
-        let key = if archive::is_thin(&data) {
-            let mut parts = vec![&data[..]];
+        let mut parts = vec![&data[..]];
+        if archive::is_thin(&data) {
             parts.extend(members.iter().map(|member| member.data.as_ref()));
-            self.key("archive", &options, &parts)
-        } else {
-            self.key("archive", &options, &[&data])
-        };
+        }
+        let modules = members
+            .iter()
+            .filter_map(bitcode_of)
+            .flat_map(|bitcode| bitcode.modules());
+        let facts: Vec<u8> = modules
+            .flat_map(|module| self.whole.facts(module).digest())
+            .collect();
+        parts.push(&facts);
+        let key = self.key("archive", &options, &parts);
         let place = place()?;
         Ok(if self.is_there(key, &place) {
             Input::Made(place)
@@ -257,11 +279,12 @@ impl<'a> Workshop<'a> {
 
     /// The object made of a module.
     fn compiled(&self, module: &[u8], name: &str, options: &Options) -> Result<Vec<u8>, module::Error> {
-        let key = self.key("object", options, &[module]);
+        let facts = self.whole.facts(module);
+        let key = self.key("object", options, &[module, &facts.digest()]);
         if let Some(object) = self.cache.as_ref().and_then(|cache| cache.get(key)) {
             return Ok(object);
         }
-        let object = module::compile(module, name, options)?;
+        let object = module::compile_knowing(module, name, options, &facts)?;
         self.keep(key, &object);
         Ok(object)
     }
@@ -279,13 +302,15 @@ impl<'a> Workshop<'a> {
                 count: self.config.count,
                 record: self.config.record,
                 selection: self.config.selection.of_standard_library(),
+                placement: self.config.placement,
+                explain: self.config.explain,
             },
         }
     }
 
     fn key(&self, what: &str, options: &Options, contents: &[&[u8]]) -> Key {
         let options = format!(
-            "{what} abi {} level {} cpu {} pic {} notes {} count {} record {} {:?} profile {:?}",
+            "{what} abi {} level {} cpu {} pic {} notes {} count {} record {} {:?} placement {} explain {} profile {:?}",
             deadheat_abi::VERSION,
             options.opt_level,
             options.cpu,
@@ -294,6 +319,8 @@ impl<'a> Workshop<'a> {
             self.config.count,
             options.record,
             options.selection,
+            options.placement.as_str(),
+            options.explain,
             options.profile
         );
         let mut parts = vec![&self.config.identity[..], options.as_bytes()];
@@ -310,7 +337,7 @@ impl<'a> Workshop<'a> {
 }
 
 /// The bitcode of a member that is to be instrumented.
-fn bitcode_of<'m>(member: &'m Member<'_>) -> Option<Bitcode<'m>> {
+pub fn bitcode_of<'m>(member: &'m Member<'_>) -> Option<Bitcode<'m>> {
     let instrumented = !line::is_intrinsic(member.name.as_bytes());
     instrumented
         .then(|| bitcode::find(member.data.as_ref()))

@@ -11,9 +11,11 @@ mod line;
 mod own;
 mod relocatable;
 mod response;
+mod whole;
 mod words;
 
 use crate::cache::{self, Cache};
+use crate::module::Placement;
 use crate::program;
 use crate::select::Selection;
 use inputs::Workshop;
@@ -54,6 +56,10 @@ pub struct Config {
     pub record: bool,
     /// What of them.
     pub selection: Selection,
+    /// Which checks are left out, and which are moved.
+    pub placement: Placement,
+    /// Whether programs are to say what became of each access.
+    pub explain: bool,
 }
 
 /// Why a link failed before the real linker was called.
@@ -99,9 +105,9 @@ pub fn link(
         None => tempfile::tempdir(),
     };
     let work = work.map_err(|error| failed("a temporary directory", &error))?;
-    let workshop = Workshop::new(cache, &line, (config, face), work.path(), warn)?;
+    let mut workshop = Workshop::new(cache, &line, (config, face), work.path(), warn)?;
     let output = line.output;
-    let (mut words, own) = replaced(line, &workshop)?;
+    let (mut words, own) = replaced(line, &mut workshop)?;
     if output != Output::Object {
         words.splice(0..0, runtime(&config.runtime, face));
         let mut lines = own.lines();
@@ -131,7 +137,7 @@ pub fn link(
 }
 
 /// The words for the real linker, and what they say of functions of the program's own.
-fn replaced(line: Line, workshop: &Workshop<'_>) -> Result<(Vec<Word>, Own), Error> {
+fn replaced(line: Line, workshop: &mut Workshop<'_>) -> Result<(Vec<Word>, Own), Error> {
     let paths: Vec<&Path> = line
         .parts
         .iter()

@@ -1,10 +1,10 @@
 //! Puts new instructions into a function.
 
-use super::ir::{Ir, Type, Value, llvm};
-use llvm_sys::LLVMIntPredicate;
+use super::ir::{Block, Ir, Type, Value, llvm};
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use llvm_sys::prelude::*;
+use llvm_sys::{LLVMInlineAsmDialect, LLVMIntPredicate};
 use std::ffi::c_uint;
 use std::ptr::null_mut;
 
@@ -40,7 +40,8 @@ impl<'m> Builder<'m> {
         self.with_line_of(instruction);
     }
 
-    fn with_line_of(&self, instruction: Value<'m>) {
+    /// What is built from now on has the source line of an instruction.
+    pub fn with_line_of(&self, instruction: Value<'m>) {
         let line = llvm!(LLVMInstructionGetDebugLoc(instruction.raw()));
         llvm!(LLVMSetCurrentDebugLocation2(self.raw, line));
     }
@@ -69,6 +70,33 @@ impl<'m> Builder<'m> {
             count,
             NO_NAME
         )))
+    }
+
+    /// An instruction that does nothing, of these bytes.
+    pub fn mark(&self, bytes: &[u8]) {
+        let bytes: Vec<String> = bytes.iter().map(|byte| format!("{byte:#x}")).collect();
+        let text = format!(".byte {}", bytes.join(","));
+        let ty = self.ir.function_type(self.ir.void(), &[]);
+        let assembly = llvm!(LLVMGetInlineAsm(
+            ty.raw(),
+            text.as_ptr().cast(),
+            text.len(),
+            NO_NAME,
+            0,
+            1,
+            0,
+            LLVMInlineAsmDialect::LLVMInlineAsmDialectATT,
+            0
+        ));
+        self.call(Value::some(assembly), ty, &[]);
+    }
+
+    /// A call of a hook that keeps registers (`preserve_most`).
+    pub fn call_preserving(&self, function: Value<'m>, ty: Type<'m>, arguments: &[Value<'m>]) {
+        const PRESERVE_MOST: c_uint = 14;
+        llvm!(LLVMSetFunctionCallConv(function.raw(), PRESERVE_MOST));
+        let call = self.call(function, ty, arguments);
+        llvm!(LLVMSetInstructionCallConv(call.raw(), PRESERVE_MOST));
     }
 
     /// The address so many bytes behind another.
@@ -118,6 +146,33 @@ impl<'m> Builder<'m> {
     /// A * b, wrapping.
     pub fn multiply(&self, a: Value<'m>, b: Value<'m>) -> Value<'m> {
         Value::some(llvm!(LLVMBuildMul(self.raw, a.raw(), b.raw(), NO_NAME)))
+    }
+
+    /// A + b, wrapping.
+    pub fn add(&self, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+        Value::some(llvm!(LLVMBuildAdd(self.raw, a.raw(), b.raw(), NO_NAME)))
+    }
+
+    /// A - b, wrapping.
+    pub fn subtract(&self, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+        Value::some(llvm!(LLVMBuildSub(self.raw, a.raw(), b.raw(), NO_NAME)))
+    }
+
+    /// A / b, unsigned, where nothing is left over.
+    pub fn divide(&self, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+        Value::some(llvm!(LLVMBuildExactUDiv(self.raw, a.raw(), b.raw(), NO_NAME)))
+    }
+
+    /// One number for each block that a block may come from, at its beginning. Then the builder is behind it.
+    pub fn choice(&self, block: Block<'m>, numbers: &[(Value<'m>, Block<'m>)]) -> Value<'m> {
+        self.before(block.instructions().next().expect("a block has an end"));
+        self.without_line();
+        let phi = llvm!(LLVMBuildPhi(self.raw, self.ir.integer(64).raw(), NO_NAME));
+        for (number, from) in numbers {
+            let (mut value, mut from) = (number.raw(), from.raw());
+            llvm!(LLVMAddIncoming(phi, &raw mut value, &raw mut from, 1));
+        }
+        Value::some(phi)
     }
 
     /// A < b, unsigned.

@@ -3,16 +3,22 @@
 use super::accesses::{Access, Atomic, Extent, Meaning, Reader};
 use super::builder::Builder;
 use super::context::{self, Calls, Keeping};
+use super::decisions::Decisions;
+use super::effects;
 use super::ir::{At, Block, Ir, Opcode, Value, attribute_kind};
+use super::loops::Sweep;
+use super::nest::Nest;
 use super::places::Places;
 use super::private::Private;
 use super::redirect::redirect;
+use super::redundant;
 use super::templates::{Shape, Template};
-use super::{outside, perform, unmasked};
-use crate::module::Options;
-use deadheat_abi::{hooks, shadow};
+use super::{loops, neighbours, outside, perform, unmasked};
+use crate::decisions::Rule;
+use crate::module::{Options, Placement};
+use deadheat_abi::{also, hooks, shadow};
 use llvm_sys::target::LLVMTargetDataRef;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 /// Instruments functions of one module.
 pub struct Inserter<'m, 'u> {
@@ -27,6 +33,10 @@ pub struct Inserter<'m, 'u> {
     count: bool,
     /// For a program that is to be recorded.
     record: bool,
+    placement: Placement,
+    /// What calls do.
+    calls: effects::Calls<'m>,
+    decisions: Decisions,
 }
 
 /// Numbers of attributes and metadata.
@@ -36,6 +46,8 @@ struct Kinds {
     /// They say what a function does to memory and to other threads: more, now.
     outdated: [u32; 3],
     nosync: u32,
+    nonlazybind: u32,
+    nounwind: u32,
     invariant_load: u32,
 }
 
@@ -59,6 +71,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
         layout: LLVMTargetDataRef,
         used: &'u mut BTreeSet<Template>,
         options: &Options,
+        calls: effects::Calls<'m>,
     ) -> Self {
         Inserter {
             ir,
@@ -73,10 +86,20 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 returns_twice: attribute_kind("returns_twice"),
                 outdated: ["memory", "nosync", "speculatable"].map(attribute_kind),
                 nosync: attribute_kind("nosync"),
+                nonlazybind: attribute_kind("nonlazybind"),
+                nounwind: attribute_kind("nounwind"),
                 invariant_load: ir.metadata_kind("invariant.load"),
             },
             record: options.record,
+            placement: options.placement,
+            calls,
+            decisions: Decisions::new(options.explain),
         }
+    }
+
+    /// What became of the accesses of all functions.
+    pub fn decisions(self) -> Decisions {
+        self.decisions
     }
 
     /// Instruments a function.
@@ -88,6 +111,41 @@ impl<'m, 'u> Inserter<'m, 'u> {
             self.plan_block(function, block, &mut plan);
         }
         plan.plain.reverse();
+        if self.placement != Placement::Off && !self.record {
+            let decisions = &mut self.decisions;
+            redundant::remove(
+                &mut plan.plain,
+                &blocks,
+                &self.calls,
+                self.reader.layout(),
+                |at, access, rule, by| decisions.note(at, access, rule, by),
+            );
+        }
+        let mut sweeps = Vec::new();
+        if self.placement == Placement::Full && !self.record && plan.calls.twice.is_empty() {
+            sweeps = loops::sweep(
+                self.ir,
+                &self.builder,
+                &self.reader,
+                &self.calls,
+                &Nest::new(&blocks),
+                &mut plan.plain,
+            );
+            for (at, access) in sweeps.iter().flat_map(|sweep| &sweep.accesses) {
+                self.decisions.note(*at, access, Rule::Moved, None);
+            }
+        }
+        if self.placement == Placement::Full && !self.record {
+            let decisions = &mut self.decisions;
+            neighbours::merge(
+                &mut plan.plain,
+                &blocks,
+                &self.calls,
+                &self.builder,
+                self.reader.layout(),
+                |at, access, rule, by| decisions.note(at, access, rule, by),
+            );
+        }
         if self.count {
             for &(at, count) in &plan.counts {
                 self.builder.before(at);
@@ -96,7 +154,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 self.builder.call(hook, ty, &[self.ir.number(count)]);
             }
         }
-        let checks = !plan.plain.is_empty() || !plan.atomic.is_empty();
+        let checks = !plan.plain.is_empty() || !plan.atomic.is_empty() || !sweeps.is_empty();
         let mut keeping = plan.calls.keeping(checks);
         if keeping == Keeping::Not && plan.fences.is_empty() && plan.performed.is_empty() {
             return;
@@ -114,8 +172,12 @@ impl<'m, 'u> Inserter<'m, 'u> {
         // Contexts first: a check must come after the function's value is stored, and before the old one is put back.
         context::keep(self.ir, &self.builder, thread, keeping, &plan.calls);
         for (at, access) in plan.plain {
+            self.decisions.note(at, &access, Rule::Checked, None);
             self.builder.before(at);
             self.check(access, thread, keeping);
+        }
+        for sweep in sweeps {
+            self.check_sweep(&sweep, thread, keeping);
         }
         for (at, atomic) in plan.atomic {
             self.surround(at, atomic, thread, keeping);
@@ -141,15 +203,11 @@ impl<'m, 'u> Inserter<'m, 'u> {
         }
     }
 
-    /// What a block needs. Walks backwards, for the sake of reads before writes.
+    /// What a block needs. Walks backwards; so do those that look at the plan until it is turned round.
     fn plan_block(&mut self, function: Value<'m>, block: Block<'m>, plan: &mut Plan<'m>) {
         let instructions: Vec<_> = block.instructions().collect();
         self.places.enter_block(&instructions);
         let replaced = instructions.iter().any(|instruction| instruction.is_musttail());
-        // A read needs no check of its own if a write of the same bytes follows in the block and nothing in between can
-        // synchronise: both happen in one epoch, so whatever races with the read races with the write. (Another read
-        // races with neither.) The set has what is written behind the place that the walk is at.
-        let mut written: HashSet<(Value<'m>, u64)> = HashSet::new();
         let mut count: Option<(Value<'m>, u64)> = None;
         for (index, &at) in instructions.iter().enumerate().rev() {
             match self.reader.read(at) {
@@ -163,11 +221,10 @@ impl<'m, 'u> Inserter<'m, 'u> {
                             at = selection.at;
                         }
                     }
-                    // One after another, so that a copy onto itself is not dropped: its read is not before another write.
-                    let single = accesses.len() == 1;
                     for mut access in accesses.into_iter().rev() {
                         access.place = self.places.place(index, access.pointer, access.alignment);
-                        if self.needs_none(at, access) {
+                        if let Some(rule) = self.needs_none(at, access) {
+                            self.decisions.note(at, &access, rule, None);
                             continue;
                         }
                         count = Some((at, count.map_or(1, |(_, count)| count + 1)));
@@ -180,26 +237,15 @@ impl<'m, 'u> Inserter<'m, 'u> {
                             }
                             continue;
                         }
-                        if let Extent::Bytes(size) = access.extent
-                            && single
-                        {
-                            if access.write {
-                                written.insert((access.pointer, size));
-                            } else if written.contains(&(access.pointer, size)) {
-                                continue;
-                            }
-                        }
                         plan.plain.push((at, access));
                     }
                 }
                 Meaning::Atomic(atomic) => {
-                    written.clear();
                     if !self.private.is_private(atomic.pointer, true) {
                         plan.atomic.push((at, atomic));
                     }
                 }
                 Meaning::Fence(order) => {
-                    written.clear();
                     plan.fences.push((at, order as u32));
                 }
             }
@@ -208,11 +254,8 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 Some(Opcode::LLVMLandingPad) => plan.calls.landing_pads.push(at),
                 _ => {}
             }
-            if at.is_call() && at.callee().intrinsic().is_none() {
-                written.clear();
-                if !at.callee().is_assembly() {
-                    self.plan_call(function, at, &mut plan.calls);
-                }
+            if at.is_call() && at.callee().intrinsic().is_none() && !at.callee().is_assembly() {
+                self.plan_call(function, at, &mut plan.calls);
             }
         }
         plan.counts.extend(count);
@@ -246,16 +289,21 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 .is_none()
     }
 
-    /// Whether an access needs no check.
-    fn needs_none(&mut self, at: Value<'m>, access: Access<'m>) -> bool {
+    /// Why an access needs no check, if it needs none.
+    fn needs_none(&mut self, at: Value<'m>, access: Access<'m>) -> Option<Rule> {
         if access.extent == Extent::Bytes(0) {
-            return true;
+            return Some(Rule::Constant);
         }
         // LLVM's word for memory that never changes while it can be read: tables of virtual functions and the like.
         if !access.write && at.metadata(self.kinds.invariant_load).is_some() {
-            return true;
+            return Some(Rule::Constant);
         }
-        self.private.is_private(access.pointer, access.write)
+        if !self.private.is_private(access.pointer, access.write) {
+            return None;
+        }
+        // What only reads may do without is constant.
+        let private = !self.decisions.wanted() || self.private.is_private(access.pointer, true);
+        Some(if private { Rule::Private } else { Rule::Constant })
     }
 
     /// Puts the builder behind the locals of the entry block. All locals must be there: in another block than the first,
@@ -384,6 +432,46 @@ impl<'m, 'u> Inserter<'m, 'u> {
             .call(template.declare(self.ir), template.ty(self.ir), arguments);
     }
 
+    /// Puts in the check behind a loop.
+    fn check_sweep(&self, sweep: &Sweep<'m>, thread: Value<'m>, keeping: Keeping) {
+        let (ir, builder) = (self.ir, &self.builder);
+        builder.before(sweep.before);
+        builder.with_line_of(sweep.accesses[0].0);
+        let context = self.context(thread, keeping);
+        let number = ir.integer(64);
+        let ty = ir.function_type(ir.void(), &[ir.pointer(), number, number, number, number]);
+        let name = match sweep.write {
+            true => hooks::WRITE_STRIDED,
+            false => hooks::READ_STRIDED,
+        };
+        let hook = ir.declare(name, ty);
+        // Bound when the program is loaded: the resolver of lazy binding spoils r10.
+        for kind in [self.kinds.nonlazybind, self.kinds.nounwind] {
+            ir.add(hook, kind, 0);
+        }
+        let size = ir.number(sweep.size);
+        builder.call_preserving(
+            hook,
+            ty,
+            &[sweep.address, sweep.count, sweep.stride, size, context],
+        );
+        let mut told = vec![sweep.accesses[0].0.line()];
+        for (at, _) in &sweep.accesses {
+            if told.len() <= also::MOST && !told.contains(&at.line()) {
+                told.push(at.line());
+                builder.with_line_of(*at);
+                builder.mark(&also::MARK);
+            }
+        }
+    }
+
+    fn context(&self, thread: Value<'m>, keeping: Keeping) -> Value<'m> {
+        match keeping {
+            Keeping::Stored => context::found(&self.builder, thread),
+            _ => context::compute(self.ir, &self.builder, thread),
+        }
+    }
+
     /// Puts an atomic operation between the calls that make it one with its effect on clocks.
     fn surround(&self, at: Value<'m>, atomic: Atomic<'m>, thread: Value<'m>, keeping: Keeping) {
         let (ir, builder) = (self.ir, &self.builder);
@@ -395,10 +483,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
         if let Some(failed) = atomic.failed {
             what = builder.select(builder.member(at, 1), what, ir.small(failed.pack()));
         }
-        let context = match keeping {
-            Keeping::Stored => context::found(builder, thread),
-            _ => context::compute(ir, builder, thread),
-        };
+        let context = self.context(thread, keeping);
         let ty = ir.function_type(ir.void(), &[ir.pointer(), ir.integer(32), ir.integer(64)]);
         builder.call(
             ir.declare(hooks::ATOMIC_END, ty),

@@ -4,6 +4,7 @@
 //! value only ask for the kind first.
 
 use llvm_sys::core::*;
+use llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use llvm_sys::prelude::*;
 use llvm_sys::target::{LLVMABISizeOfType, LLVMOffsetOfElement, LLVMStoreSizeOfType, LLVMTargetDataRef};
 use llvm_sys::{LLVMLinkage, LLVMTailCallKind, LLVMThreadLocalMode, LLVMTypeKind, LLVMVisibility};
@@ -148,6 +149,11 @@ impl<'m> Block<'m> {
         (!raw.is_null()).then_some(Block(raw, PhantomData))
     }
 
+    /// LLVM's own.
+    pub(super) fn raw(self) -> LLVMBasicBlockRef {
+        self.0
+    }
+
     /// Its instructions. The iterator steps before it yields, so that the yielded one may be moved.
     pub fn instructions(self) -> impl Iterator<Item = Value<'m>> {
         let mut next = Value::new(llvm!(LLVMGetFirstInstruction(self.0)));
@@ -156,6 +162,11 @@ impl<'m> Block<'m> {
             next = Value::new(llvm!(LLVMGetNextInstruction(this.0)));
             Some(this)
         })
+    }
+
+    /// Its last instruction.
+    pub fn terminator(self) -> Value<'m> {
+        Value::some(llvm!(LLVMGetBasicBlockTerminator(self.0)))
     }
 
     /// Whether only one instruction leads here.
@@ -246,6 +257,60 @@ impl<'m> Value<'m> {
             false => llvm!(LLVMCountIncoming(self.0)),
         };
         (0..count).map(move |i| Value::some(llvm!(LLVMGetIncomingValue(self.0, i))))
+    }
+
+    /// The values a phi may have, each with the block that it comes from.
+    pub fn incoming_from(self) -> impl Iterator<Item = (Value<'m>, Block<'m>)> {
+        let from = move |i| Block::new(llvm!(LLVMGetIncomingBlock(self.0, i)));
+        (0..)
+            .zip(self.incoming())
+            .filter_map(move |(i, value)| Some((value, from(i)?)))
+    }
+
+    /// The block of an instruction.
+    pub fn block(self) -> Option<Block<'m>> {
+        self.opcode()?;
+        Block::new(llvm!(LLVMGetInstructionParent(self.0)))
+    }
+
+    /// What a branch depends on, if it does.
+    pub fn condition(self) -> Option<Value<'m>> {
+        let branches = self.opcode() == Some(Opcode::LLVMBr) && llvm!(LLVMIsConditional(self.0)) != 0;
+        branches.then(|| Value::some(llvm!(LLVMGetCondition(self.0))))
+    }
+
+    /// Whether signed arithmetic here never overflows.
+    pub fn never_overflows(self) -> bool {
+        matches!(
+            self.opcode(),
+            Some(Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul | Opcode::LLVMShl)
+        ) && llvm!(LLVMGetNSW(self.0)) != 0
+    }
+
+    /// The same of unsigned arithmetic.
+    pub fn never_carries(self) -> bool {
+        matches!(
+            self.opcode(),
+            Some(Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul | Opcode::LLVMShl)
+        ) && llvm!(LLVMGetNUW(self.0)) != 0
+    }
+
+    /// Whether an `or` has no bit twice: then it adds.
+    pub fn is_disjoint(self) -> bool {
+        self.opcode() == Some(Opcode::LLVMOr) && llvm!(LLVMGetIsDisjoint(self.0)) != 0
+    }
+
+    /// Whether an extension by zeros is one of a number that is not below zero.
+    pub fn is_nonnegative(self) -> bool {
+        self.opcode() == Some(Opcode::LLVMZExt) && llvm!(LLVMGetNNeg(self.0)) != 0
+    }
+
+    /// What stands for its source line: the same for the same line and column.
+    pub fn line(self) -> usize {
+        match self.opcode() {
+            Some(_) => llvm!(LLVMInstructionGetDebugLoc(self.0)).addr(),
+            None => 0,
+        }
     }
 
     /// Its value, if it is a constant integer of up to 64 bits.
@@ -582,6 +647,11 @@ impl<'m> Ir<'m> {
     /// LLVM's own.
     pub(super) fn raw_context(self) -> LLVMContextRef {
         self.context
+    }
+
+    /// LLVM's own.
+    pub(super) fn raw_module(self) -> LLVMModuleRef {
+        self.module
     }
 
     /// Data layout and target, as a module of text begins.

@@ -4,28 +4,40 @@
 //! ([`private`]), reads that a write follows at once ([`checks`]), and functions of which [`is_left_alone`] says so.
 
 mod accesses;
+mod address;
+mod affine;
 mod builder;
 mod checks;
 mod context;
 pub mod coverage;
+mod decisions;
+mod effects;
+mod flow;
 mod functions;
 mod ir;
+mod loops;
 mod missing;
+mod neighbours;
+mod nest;
 mod outside;
 mod perform;
 mod places;
 mod private;
 mod redirect;
+mod redundant;
 mod sections;
 mod templates;
 mod unmasked;
 mod x86;
 
+use crate::effects::Facts;
+use crate::effects::summary::Summary;
 use crate::llvm::{Context, Machine, Module};
 use crate::module::Options;
 use crate::select::Treatment;
 use ir::{Ir, Value, attribute_kind};
 use llvm_sys::LLVMLinkage;
+pub use outside::is_rust;
 use std::collections::BTreeSet;
 
 /// Before the optimiser.
@@ -53,12 +65,19 @@ pub fn prepare(context: &Context, module: &Module<'_>, options: &Options) {
 }
 
 /// After the optimiser. Gives the text of a module that defines the inline tests that are called now.
-pub fn run(context: &Context, module: &Module<'_>, machine: &Machine, options: &Options) -> String {
+pub fn run(
+    context: &Context,
+    module: &Module<'_>,
+    machine: &Machine,
+    options: &Options,
+    facts: &Facts,
+) -> String {
     let ir = Ir::new(context, module);
+    let calls = effects::Calls::new(ir, facts.clone());
     let resolvers = ir.resolvers();
     outside::say_what_is_inside(ir);
     let mut used = BTreeSet::new();
-    let mut inserter = checks::Inserter::new(ir, machine.layout(), &mut used, options);
+    let mut inserter = checks::Inserter::new(ir, machine.layout(), &mut used, options, calls);
     let missing = options.record.then(|| missing::Missing::new(ir, options));
     for function in ir.functions() {
         if is_left_alone(function) || resolvers.contains(&function) {
@@ -74,10 +93,16 @@ pub fn run(context: &Context, module: &Module<'_>, machine: &Machine, options: &
             }
         }
     }
+    inserter.decisions().embed(ir);
     let mut text = templates::module(&ir.head(), used.into_iter());
     text.push_str(&outside::definitions(ir));
     text.push_str(&missing::definitions(ir));
     text
+}
+
+/// What the functions of a module do.
+pub fn summary(context: &Context, module: &Module<'_>) -> Summary {
+    effects::summary(Ir::new(context, module))
 }
 
 /// After the inline tests are in place.

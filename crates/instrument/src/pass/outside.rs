@@ -30,7 +30,7 @@ pub fn may_be_called(call: Value<'_>) -> bool {
 }
 
 /// Whether a name is the Rust compiler's: such a function has bitcode wherever it comes from.
-fn is_rust(name: &str) -> bool {
+pub fn is_rust(name: &str) -> bool {
     // `_R…`, the older `_ZN…17h<hash>E`, and what allocates and panics.
     name.starts_with("_R")
         || name.starts_with("_ZN") && name.len() > 20 && name[name.len() - 20..].starts_with("17h")

@@ -1,6 +1,6 @@
 //! Instruments a module given as text and lists the calls of the runtime in its functions.
 
-use deadheat_instrument::module::{Options, instrumented_text};
+use deadheat_instrument::module::{Options, Placement, instrumented_text};
 
 /// What every module begins with, and some functions that tests use.
 const HEAD: &str = r#"
@@ -19,17 +19,28 @@ pub fn instrument(module: &str) -> String {
 
 /// The same, to count accesses.
 pub fn counting(module: &str) -> String {
-    try_with(module, true).unwrap_or_else(|error| panic!("{error}"))
+    try_with(module, true, Placement::Redundant).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The instrumented module, with all that placement does.
+pub fn fully(module: &str) -> String {
+    try_with(module, false, Placement::Full).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The instrumented module, with a check for each access.
+pub fn with_all_checks(module: &str) -> String {
+    try_with(module, false, Placement::Off).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The instrumented module, or why not.
 pub fn try_instrument(module: &str) -> Result<String, String> {
-    try_with(module, false)
+    try_with(module, false, Placement::Redundant)
 }
 
-fn try_with(module: &str, count: bool) -> Result<String, String> {
+fn try_with(module: &str, count: bool, placement: Placement) -> Result<String, String> {
     let options = Options {
         count,
+        placement,
         opt_level: 0,
         cpu: "x86-64".into(),
         pic: true,

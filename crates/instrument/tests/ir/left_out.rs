@@ -170,11 +170,6 @@ fn not_a_read_before_a_write_if_something_may_synchronise_or_the_bytes_differ() 
          store volatile i32 0, ptr %p, align 4",
         &["read8(%p)", "write4(%p)"],
     );
-    check(
-        "store volatile i64 1, ptr %p, align 8
-         %a = load volatile i64, ptr %p, align 8",
-        &["write8(%p)", "read8(%p)"],
-    );
 }
 
 #[test]

@@ -5,4 +5,6 @@ mod atomics;
 mod calls;
 mod harness;
 mod left_out;
+mod neighbours;
 mod outside;
+mod redundant;

@@ -17,16 +17,22 @@ use crate::query::{Answer, Query};
 use acyclic::Acyclic;
 use batsat::{Callbacks, Lit, Solver, SolverInterface, SolverOpts, lbool};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Instant;
 
 /// Stops the solver in time.
-struct Deadline(Option<Instant>);
+struct Deadline {
+    at: Option<Instant>,
+    /// How often it was asked: a look at the clock takes longer than most steps of the solver.
+    asked: Cell<u32>,
+}
 
 impl Callbacks for Deadline {
     fn stop(&self) -> bool {
-        self.0.is_some_and(|deadline| Instant::now() >= deadline)
+        self.asked.set(self.asked.get().wrapping_add(1));
+        self.asked.get().is_multiple_of(64) && self.at.is_some_and(|at| Instant::now() >= at)
     }
 }
 
@@ -126,11 +132,15 @@ impl<'s> Search<'s> {
         deadline: Option<Instant>,
     ) -> Search<'s> {
         let graph = solvers.graph;
+        let limit = Deadline {
+            at: deadline,
+            asked: Cell::new(0),
+        };
         let mut search = Search {
             solvers,
             graph,
             query,
-            solver: Solver::new(SolverOpts::default(), Deadline(deadline)),
+            solver: Solver::new(SolverOpts::default(), limit),
             theory: Acyclic::new(graph, &solvers.after, &universe),
             universe,
             deadline,
@@ -146,12 +156,15 @@ impl<'s> Search<'s> {
     }
 
     /// What happens has what it needs.
+    ///
+    /// The solver does not choose these variables, which are most of them: what no constraint asks for does not happen. No clause
+    /// has two of them that are not negated, so if those left open are taken as false, all clauses hold.
     fn prefixes(&mut self) {
         let graph = self.graph;
         for slot in 0..graph.slots() {
             for pos in self.query.needed[slot]..self.universe[slot] {
                 let event = graph.threads[slot][pos as usize];
-                let lit = Lit::new(self.solver.new_var_default(), true);
+                let lit = Lit::new(self.solver.new_var(lbool::UNDEF, false), true);
                 self.happens.insert(event, lit);
             }
         }

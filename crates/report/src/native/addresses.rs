@@ -13,6 +13,10 @@ pub struct Addresses {
     symbols: Symbols,
     mappings: Mappings,
     ranges: Vec<Range<u64>>,
+    /// Where in which file each of them begins.
+    files: Vec<(usize, u64)>,
+    /// The program first.
+    paths: Vec<String>,
 }
 
 impl Addresses {
@@ -22,6 +26,8 @@ impl Addresses {
             symbols: Symbols::new(places(&Options::new(directory))),
             mappings: Mappings::default(),
             ranges: Vec::new(),
+            files: Vec::new(),
+            paths: Vec::new(),
         }
     }
 
@@ -29,6 +35,12 @@ impl Addresses {
     pub fn line(&mut self, line: &str) {
         if let Ok(Record::Module(module)) = wire::parse(line) {
             self.ranges.push(module.start..module.end);
+            let known = self.paths.iter().position(|path| *path == module.path);
+            let file = known.unwrap_or_else(|| {
+                self.paths.push(module.path.clone());
+                self.paths.len() - 1
+            });
+            self.files.push((file, module.offset));
             self.symbols.add(&mut self.mappings, module);
         }
     }
@@ -43,6 +55,18 @@ impl Addresses {
             true => Frame::default(),
             false => frames.swap_remove(users.unwrap_or(0)),
         }
+    }
+
+    /// The file that an address is in, the program's own being number 0, and the offset in it.
+    pub fn code(&self, address: u64) -> Option<(usize, u64)> {
+        let at = { self.ranges.iter() }.position(|range| range.contains(&address))?;
+        let (file, offset) = self.files[at];
+        Some((file, address - self.ranges[at].start + offset))
+    }
+
+    /// The files by number.
+    pub fn paths(&self) -> &[String] {
+        &self.paths
     }
 
     /// The global variable at an address: its name and where it begins.

@@ -38,6 +38,7 @@ impl Builder<'_> {
             accesses,
             detector: DETECTOR.to_owned(),
             witness: None,
+            confirmation: None,
             event: None,
             count: 1,
             again: again.replace("{id}", &id),
@@ -63,6 +64,26 @@ impl Builder<'_> {
         frames
     }
 
+    /// Other places that the innermost frame of an access may be.
+    fn also(&mut self, id: Option<u64>) -> Vec<Frame> {
+        let pcs = id.and_then(|id| self.process.stacks.get(&id));
+        let Some(check) = pcs.and_then(|pcs| pcs.first()) else {
+            return Vec::new();
+        };
+        let marks = self.symbols.marks(&self.process.mappings, *check);
+        let mut frames: Vec<Frame> = marks
+            .into_iter()
+            .filter_map(|mark| {
+                self.symbols
+                    .frames(&self.process.mappings, mark)
+                    .into_iter()
+                    .next()
+            })
+            .collect();
+        frames.dedup();
+        frames
+    }
+
     fn access(&mut self, access: &wire::Access, locks: &[wire::Lock]) -> Access {
         Access {
             thread: access.thread,
@@ -71,6 +92,7 @@ impl Builder<'_> {
             address: Some(hex(access.addr)),
             size: Some(access.size),
             frames: self.stack(access.stack),
+            also: self.also(access.stack),
             locks: Some(locks.iter().map(|lock| self.lock(lock)).collect()),
         }
     }

@@ -5,7 +5,7 @@
 use object::read::ReadCache;
 use object::{Object, ObjectSegment, ObjectSymbol, ObjectSymbolTable, SymbolKind};
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 const PAGE: u64 = 4096;
@@ -88,6 +88,22 @@ impl Image {
                 .checked_sub(segment.address)
                 .is_some_and(|at| at < segment.memory_size)
         })
+    }
+
+    /// The bytes of the file from an address on, at most so many.
+    pub fn bytes(&self, address: u64, most: usize) -> Option<Vec<u8>> {
+        let segment = self.segments.iter().find(|segment| {
+            address
+                .checked_sub(segment.address)
+                .is_some_and(|at| at < segment.file_size)
+        })?;
+        let at = address - segment.address;
+        let most = (most as u64).min(segment.file_size - at);
+        let mut file = File::open(&self.path).ok()?;
+        file.seek(SeekFrom::Start(segment.offset.checked_add(at)?)).ok()?;
+        let mut bytes = Vec::new();
+        file.take(most).read_to_end(&mut bytes).ok()?;
+        Some(bytes)
     }
 
     /// Where the file was loaded, if the byte at `offset` came to `start`: one answer for each segment that the page can

@@ -15,6 +15,7 @@ mod roles;
 use crate::model::Frame;
 use crate::native::wire::Module;
 use addr2line::Loader;
+use deadheat_abi::also;
 use declared::Declared;
 use demangle::demangle;
 use image::{Image, SymbolTable, containing};
@@ -181,6 +182,21 @@ impl Symbols {
             }
         }
         finished(frames)
+    }
+
+    /// Addresses behind which the lines of further accesses are that a check stands for, by the address it returns to.
+    pub fn marks(&mut self, mappings: &Mappings, return_address: u64) -> Vec<u64> {
+        let Some((file, Place::Address(address))) = self.locate(mappings, return_address) else {
+            return Vec::new();
+        };
+        let most = also::MOST * (also::GAP + also::MARK.len());
+        let code = self
+            .opened(file)
+            .and_then(|opened| opened.image.bytes(address, most));
+        let code = code.unwrap_or_default();
+        // As the addresses that calls return to: behind the instruction.
+        let behind = |at: usize| return_address + (at + also::MARK.len()) as u64;
+        also::marks(&code).map(behind).collect()
     }
 
     /// The global variable that an address is in.

@@ -75,7 +75,16 @@ fn write_traced(
         None => String::new(),
     };
     if finding.confirmed {
-        let (style, predicted) = (colors.heading, if finding.predicted { "predicted " } else { "" });
+        let met = finding
+            .confirmation
+            .as_ref()
+            .is_some_and(|confirmation| confirmation.met);
+        let predicted = match (finding.predicted, met) {
+            (true, true) => "confirmed ",
+            (true, false) => "predicted ",
+            (false, _) => "",
+        };
+        let style = colors.heading;
         writeln!(out, "{style}WARNING: deadheat: {predicted}data race{on}{style:#}")?;
     } else {
         let (style, rank) = (colors.warning, finding.rank.as_deref().unwrap_or("unranked"));
@@ -106,6 +115,9 @@ fn write_traced(
     }
     if let Some(witness) = &finding.witness {
         witness::write(witness, colors, out)?;
+    }
+    if let Some(confirmation) = &finding.confirmation {
+        witness::write_confirmation(confirmation, out)?;
     }
     let (quiet, times) = (colors.quiet, if finding.count == 1 { "time" } else { "times" });
     writeln!(

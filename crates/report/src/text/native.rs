@@ -84,7 +84,25 @@ fn write_access(
     let (op, who) = (capital(&op), thread(finding, access.thread));
     writeln!(out, "{style}  {op}{size}{at} by {who}{held}:{style:#}")?;
     write_stack(&access.frames, ACCESS_FRAMES, Some(sources), colors, out)?;
+    write_also(&access.also, colors, out)?;
     write_locks(locks.unwrap_or_default(), out)
+}
+
+/// The other lines that one check stands for.
+fn write_also(also: &[Frame], colors: Colors, out: &mut impl Write) -> io::Result<()> {
+    if also.is_empty() {
+        return Ok(());
+    }
+    let quiet = colors.quiet;
+    let lines: Vec<String> = also
+        .iter()
+        .map(|frame| position(frame).trim_start().to_owned())
+        .collect();
+    writeln!(
+        out,
+        "    {quiet}or, checked together with it, {}{quiet:#}",
+        lines.join(", ")
+    )
 }
 
 fn write_locks(locks: &[Lock], out: &mut impl Write) -> io::Result<()> {

@@ -1,7 +1,7 @@
 //! A witness as a table: one event a line, in the order in which they happen.
 
 use super::{Colors, clean, place};
-use crate::model::{Step, Witness};
+use crate::model::{Confirmation, Step, Witness};
 use std::io::{self, Write};
 
 /// Columns that a thread's name and an operation are given at most.
@@ -44,6 +44,25 @@ pub fn write(witness: &Witness, colors: Colors, out: &mut impl Write) -> io::Res
         writeln!(out, "  {style}{}{style:#}", line.trim_end())?;
     }
     Ok(())
+}
+
+/// Whether the accesses met when the program was run again.
+pub fn write_confirmation(confirmation: &Confirmation, out: &mut impl Write) -> io::Result<()> {
+    let Confirmation {
+        runs, seconds, how, ..
+    } = confirmation;
+    match (confirmation.met, how) {
+        (true, how) => writeln!(
+            out,
+            "\n  Confirmed by run {runs} of the program, whose threads were held to make it happen. Both were about to act at once:\n    {}",
+            clean(how.as_deref().unwrap_or_default())
+        ),
+        (false, _) => writeln!(
+            out,
+            "\n  Not confirmed: in {runs} run{} of the program ({seconds:.1} s) the accesses did not meet. It remains a prediction.",
+            if *runs == 1 { "" } else { "s" }
+        ),
+    }
 }
 
 fn name(step: &Step) -> String {

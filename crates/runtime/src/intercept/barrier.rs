@@ -7,7 +7,7 @@
 //! order there: from then on everyone is ordered behind everyone who came before, which hides races but makes none up.
 
 use super::define::interpose;
-use super::event;
+use super::{event, event_at};
 use crate::spin::Spin;
 use crate::sync;
 use crate::thread::Thread;
@@ -118,14 +118,14 @@ interpose! {
         result
     }
 
-    fn pthread_barrier_wait[_, real](barrier: *mut pthread_barrier_t) -> c_int {
+    fn pthread_barrier_wait[pc, real](barrier: *mut pthread_barrier_t) -> c_int {
         // SAFETY: glibc's layout, part of its ABI: two words before the number of threads.
         let size = unsafe { barrier.cast::<u32>().add(2).read_volatile() };
-        let round = event(|t| enter(t, barrier as usize, size));
+        let round = event_at(pc, |t| enter(t, barrier as usize, size));
         // SAFETY: the caller's arguments.
         let result = unsafe { real(barrier) };
         if let Some(round) = round {
-            event(|t| leave(t, barrier as usize, round));
+            event_at(pc, |t| leave(t, barrier as usize, round));
         }
         result
     }

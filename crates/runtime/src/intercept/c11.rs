@@ -37,12 +37,12 @@ interpose! {
         result
     }
 
-    fn thrd_join[_, real](id: pthread_t, value: *mut c_int) -> c_int {
+    fn thrd_join[pc, real](id: pthread_t, value: *mut c_int) -> c_int {
         let thread = look_up(id);
         // SAFETY: the caller's arguments.
         let result = unsafe { real(id, value) };
         if result == SUCCESS {
-            joined(id, thread);
+            joined(id, thread, pc);
         }
         result
     }
@@ -89,10 +89,10 @@ interpose! {
         result
     }
 
-    fn mtx_unlock[_, real](mutex: *mut c_void) -> c_int {
+    fn mtx_unlock[pc, real](mutex: *mut c_void) -> c_int {
         // SAFETY: the caller's mutex.
         if unsafe { will_unlock(mutex) } {
-            unlocks(mutex as usize);
+            unlocks(mutex as usize, pc);
         }
         // SAFETY: the caller's arguments.
         unsafe { real(mutex) }

@@ -66,7 +66,7 @@ impl Waiting {
     /// [`Waiting::end`] follows in the same frame, unless the thread is cancelled in between.
     pub unsafe fn begin(&mut self) {
         if self.owned {
-            unlocks(self.mutex);
+            unlocks(self.mutex, self.pc);
         }
         let this = (&raw mut *self).cast();
         // SAFETY: the buffer lives in the frame that waits.

@@ -202,7 +202,11 @@ macro_rules! replace {
             $(#[$meta])*
             #[cfg_attr(test, allow(dead_code))]
             // SAFETY of calling it, and the stub: as of the function that it replaces.
-            unsafe extern "C-unwind" fn body($($arg: $ty,)* $pc: usize) $(-> $ret)? $body
+            unsafe extern "C-unwind" fn body($($arg: $ty,)* caller: usize) $(-> $ret)? {
+                $crate::steer::pause();
+                let $pc = caller;
+                $body
+            }
 
             // Not in the crate's own tests, which run on the plain C library. SAFETY as above.
             #[cfg(not(test))]

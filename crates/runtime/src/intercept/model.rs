@@ -132,6 +132,14 @@ impl<T> Letter for *mut T {
 static STANDARD: [(AtomicUsize, AtomicUsize); 12] =
     [const { (AtomicUsize::new(0), AtomicUsize::new(0)) }; 12];
 
+/// The same of this library alone.
+static OURS: (AtomicUsize, AtomicUsize) = (AtomicUsize::new(0), AtomicUsize::new(0));
+
+/// Whether an address is in this library.
+pub fn ours(addr: usize) -> bool {
+    (OURS.0.load(Ordering::Relaxed)..OURS.1.load(Ordering::Relaxed)).contains(&addr)
+}
+
 fn standard(function: usize) -> bool {
     let mut ranges = STANDARD.iter();
     ranges
@@ -187,6 +195,10 @@ unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _size: usize, found: *m
     };
     let (start, end) = (start as usize, end as usize);
     let here = (start..end).contains(&(&raw const STANDARD).addr());
+    if here {
+        OURS.0.store(start, Ordering::Relaxed);
+        OURS.1.store(end, Ordering::Relaxed);
+    }
     if (here || NAMES.iter().any(|name| file.starts_with(name)))
         && let Some(range) = STANDARD.get(*found)
     {

@@ -4,7 +4,7 @@
 //! else can have it. So whether an unlock will fail must be known before, and is asked of the mutex itself.
 
 use super::define::interpose;
-use super::event;
+use super::{event, event_at};
 use crate::locks::{self, LockKind};
 use crate::sync;
 use core::ffi::{c_int, c_void};
@@ -14,7 +14,7 @@ use libc::{clockid_t, pthread_mutex_t, timespec};
 /// After a lock function: with `EOWNERDEAD` a robust mutex is taken, too.
 pub fn locked(result: c_int, mutex: usize, pc: usize) {
     if result == 0 || result == libc::EOWNERDEAD {
-        event(|t| {
+        event_at(pc, |t| {
             sync::acquire(t, mutex, Mode::Exclusive);
             locks::took(t, LockKind::Mutex, mutex, pc);
         });
@@ -22,8 +22,8 @@ pub fn locked(result: c_int, mutex: usize, pc: usize) {
 }
 
 /// Before an unlock that [`will_unlock`].
-pub fn unlocks(mutex: usize) {
-    event(|t| {
+pub fn unlocks(mutex: usize, pc: usize) {
+    event_at(pc, |t| {
         locks::gave(t, mutex);
         sync::release(t, mutex, Mode::Exclusive);
     });
@@ -97,10 +97,10 @@ interpose! {
         result
     }
 
-    fn pthread_mutex_unlock[_, real](mutex: *mut pthread_mutex_t) -> c_int {
+    fn pthread_mutex_unlock[pc, real](mutex: *mut pthread_mutex_t) -> c_int {
         // SAFETY: the caller's mutex.
         if unsafe { will_unlock(mutex.cast()) } {
-            unlocks(mutex as usize);
+            unlocks(mutex as usize, pc);
         }
         // SAFETY: the caller's arguments.
         unsafe { real(mutex) }

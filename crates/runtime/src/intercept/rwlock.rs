@@ -1,7 +1,7 @@
 //! Read-write locks and spin locks. Readers do not order readers.
 
 use super::define::interpose;
-use super::event;
+use super::{event, event_at};
 use crate::locks::{self, LockKind};
 use crate::sync;
 use core::ffi::{c_int, c_void};
@@ -10,7 +10,7 @@ use libc::{clockid_t, pthread_rwlock_t, pthread_spinlock_t, timespec};
 
 fn taken(result: c_int, lock: usize, mode: Mode, kind: LockKind, pc: usize) {
     if result == 0 {
-        event(|t| {
+        event_at(pc, |t| {
             sync::acquire(t, lock, mode);
             locks::took(t, kind, lock, pc);
         });
@@ -25,8 +25,8 @@ fn write_locked(result: c_int, lock: *mut pthread_rwlock_t, pc: usize) {
     taken(result, lock as usize, Mode::Exclusive, LockKind::WriteLock, pc);
 }
 
-fn given(lock: usize, mode: Mode) {
-    event(|t| {
+fn given(lock: usize, mode: Mode, pc: usize) {
+    event_at(pc, |t| {
         locks::gave(t, lock);
         sync::release(t, lock, mode);
     });
@@ -129,10 +129,10 @@ interpose! {
         result
     }
 
-    fn pthread_rwlock_unlock[_, real](lock: *mut pthread_rwlock_t) -> c_int {
+    fn pthread_rwlock_unlock[pc, real](lock: *mut pthread_rwlock_t) -> c_int {
         // SAFETY: the caller's lock.
         let mode = unsafe { held_as(lock) };
-        given(lock as usize, mode);
+        given(lock as usize, mode, pc);
         // SAFETY: the caller's arguments.
         unsafe { real(lock) }
     }
@@ -165,8 +165,8 @@ interpose! {
         result
     }
 
-    fn pthread_spin_unlock[_, real](lock: *mut pthread_spinlock_t) -> c_int {
-        given(lock as usize, Mode::Exclusive);
+    fn pthread_spin_unlock[pc, real](lock: *mut pthread_spinlock_t) -> c_int {
+        given(lock as usize, Mode::Exclusive, pc);
         // SAFETY: the caller's arguments.
         unsafe { real(lock) }
     }

@@ -10,7 +10,7 @@
 //! last.
 
 use super::define::interpose;
-use super::event;
+use super::{event, event_at};
 use crate::spin::Spin;
 use crate::thread::{self, Child, ThreadRef};
 use crate::{outside, record, sync};
@@ -184,9 +184,9 @@ pub fn look_up(id: pthread_t) -> Option<ThreadRef> {
 }
 
 /// After a join that succeeded.
-pub fn joined(id: pthread_t, thread: Option<ThreadRef>) {
+pub fn joined(id: pthread_t, thread: Option<ThreadRef>, pc: usize) {
     let Some(thread) = thread else { return };
-    event(|t| {
+    event_at(pc, |t| {
         if let Some(known) = KNOWN.lock().as_mut()
             && known.get(&id).is_some_and(|known| known.thread == thread)
         {
@@ -316,37 +316,37 @@ interpose! {
         result
     }
 
-    fn pthread_join[_, real](id: pthread_t, value: *mut *mut c_void) -> c_int {
+    fn pthread_join[pc, real](id: pthread_t, value: *mut *mut c_void) -> c_int {
         let thread = look_up(id);
         // SAFETY: the caller's arguments.
         let result = unsafe { real(id, value) };
         if result == 0 {
-            joined(id, thread);
+            joined(id, thread, pc);
         }
         result
     }
 
-    fn pthread_tryjoin_np[_, real](id: pthread_t, value: *mut *mut c_void) -> c_int {
+    fn pthread_tryjoin_np[pc, real](id: pthread_t, value: *mut *mut c_void) -> c_int {
         let thread = look_up(id);
         // SAFETY: the caller's arguments.
         let result = unsafe { real(id, value) };
         if result == 0 {
-            joined(id, thread);
+            joined(id, thread, pc);
         }
         result
     }
 
-    fn pthread_timedjoin_np[_, real](id: pthread_t, value: *mut *mut c_void, until: *const timespec) -> c_int {
+    fn pthread_timedjoin_np[pc, real](id: pthread_t, value: *mut *mut c_void, until: *const timespec) -> c_int {
         let thread = look_up(id);
         // SAFETY: the caller's arguments.
         let result = unsafe { real(id, value, until) };
         if result == 0 {
-            joined(id, thread);
+            joined(id, thread, pc);
         }
         result
     }
 
-    fn pthread_clockjoin_np[_, real](
+    fn pthread_clockjoin_np[pc, real](
         id: pthread_t,
         value: *mut *mut c_void,
         clock: clockid_t,
@@ -356,7 +356,7 @@ interpose! {
         // SAFETY: the caller's arguments.
         let result = unsafe { real(id, value, clock, until) };
         if result == 0 {
-            joined(id, thread);
+            joined(id, thread, pc);
         }
         result
     }

@@ -3,7 +3,9 @@
 use super::MAX_RAW;
 use super::block::Kind;
 use super::varint::{get, get32, put, unzigzag, zigzag};
-use deadheat_event::{Addr, ArrayId, MAX_ACCESS, NameId, Object, Site, SyncId, Tables, ThreadId};
+use deadheat_event::{
+    Addr, ArrayId, Code, MAX_ACCESS, NameId, Object, Site, SiteId, SyncId, Tables, ThreadId,
+};
 use rustc_hash::FxHashSet;
 
 /// Where a table block is cut.
@@ -21,7 +23,7 @@ pub(super) struct Written {
     strings: usize,
     sites: usize,
     object_sets: usize,
-    names: [FxHashSet<u64>; 4],
+    names: [FxHashSet<u64>; 7],
     /// The number of names from which on it pays to look for new ones.
     names_due: usize,
 }
@@ -82,6 +84,7 @@ impl Written {
             self.object_sets = next;
         }
         let names = tables.threads.len() + tables.syncs.len() + tables.arrays.len() + tables.variables.len();
+        let names = names + tables.command.len() + tables.modules.len() + tables.code.len();
         if names >= self.names_due || all {
             self.names_due = (2 * names).max(64);
             self.names(tables, write)?;
@@ -94,14 +97,22 @@ impl Written {
         tables: &Tables,
         mut write: impl FnMut(TableBlock) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut fresh: Vec<(u8, u64, NameId)> = Vec::new();
+        let mut fresh: Vec<(u8, u64, u32)> = Vec::new();
         let all = (tables
             .threads
             .iter()
-            .map(|(id, &name)| (0, u64::from(id.0), name)))
-        .chain(tables.syncs.iter().map(|(id, &name)| (1, id.0, name)))
-        .chain(tables.arrays.iter().map(|(id, &name)| (2, u64::from(id.0), name)))
-        .chain(tables.variables.iter().map(|(id, &name)| (3, id.0, name)));
+            .map(|(id, &name)| (0, u64::from(id.0), name.0)))
+        .chain(tables.syncs.iter().map(|(id, &name)| (1, id.0, name.0)))
+        .chain({ tables.arrays.iter() }.map(|(id, &name)| (2, u64::from(id.0), name.0)))
+        .chain(tables.variables.iter().map(|(id, &name)| (3, id.0, name.0)))
+        .chain(tables.command.iter().map(|(&at, &name)| (4, at, name.0)))
+        .chain(tables.modules.iter().map(|(&at, &name)| (5, at, name.0)))
+        .chain(
+            tables
+                .code
+                .iter()
+                .map(|(code, site)| (6, code.to_number(), site.0)),
+        );
         for (kind, id, name) in all {
             if self.names[usize::from(kind)].insert(id) {
                 fresh.push((kind, id, name));
@@ -115,7 +126,7 @@ impl Written {
                 let last = last.filter(|last| last.0 == kind).map_or(0, |last| last.1);
                 raw.push(kind);
                 put(raw, id.wrapping_sub(last));
-                put(raw, u64::from(name.0));
+                put(raw, u64::from(name));
             });
             write(block)?;
             next = end;
@@ -282,6 +293,9 @@ impl Collector {
                         .insert(ArrayId(u32::try_from(last).ok()?), name),
                 ),
                 3 => drop(self.tables.variables.insert(Addr(last), name)),
+                4 => drop(self.tables.command.insert(last, name)),
+                5 => drop(self.tables.modules.insert(last, name)),
+                6 => drop({ &mut self.tables.code }.insert(Code::from_number(last), SiteId(name.0))),
                 _ => return None,
             }
         }

@@ -1,5 +1,6 @@
 //! What threads, signals and schedulers tell.
 
+use crate::intercept::calls;
 use crate::intercept::model::models;
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use libc::{
@@ -11,14 +12,16 @@ use libc::{
 const SIGNALS: usize = 8;
 
 models! {
-    #[ours] fn pthread_join(thread: pthread_t, value: *mut *mut c_void) -> c_int, then |m, r| if r == 0 { m.fill(value) };
+    #[ours] fn pthread_join(thread: pthread_t, value: *mut *mut c_void) -> c_int,
+        first |m| calls(m.caller()), then |m, r| if r == 0 { m.fill(value) };
     #[ours] fn pthread_tryjoin_np(thread: pthread_t, value: *mut *mut c_void) -> c_int,
-        then |m, r| if r == 0 { m.fill(value) };
+        first |m| calls(m.caller()), then |m, r| if r == 0 { m.fill(value) };
     #[ours] fn pthread_timedjoin_np(thread: pthread_t, value: *mut *mut c_void, until: *const timespec) -> c_int,
-        first |m| m.look(until), then |m, r| if r == 0 { m.fill(value) };
+        first |m| { calls(m.caller()); m.look(until) }, then |m, r| if r == 0 { m.fill(value) };
     #[ours] fn pthread_clockjoin_np(thread: pthread_t, value: *mut *mut c_void, clock: clockid_t, until: *const timespec) -> c_int,
-        first |m| m.look(until), then |m, r| if r == 0 { m.fill(value) };
-    #[ours] fn thrd_join(thread: pthread_t, value: *mut c_int) -> c_int, then |m, r| if r == 0 { m.fill(value) };
+        first |m| { calls(m.caller()); m.look(until) }, then |m, r| if r == 0 { m.fill(value) };
+    #[ours] fn thrd_join(thread: pthread_t, value: *mut c_int) -> c_int,
+        first |m| calls(m.caller()), then |m, r| if r == 0 { m.fill(value) };
     fn pthread_getname_np(thread: pthread_t, into: *mut c_char, room: size_t) -> c_int,
         then |m, r| if r == 0 { m.made(into) };
     fn pthread_setname_np(thread: pthread_t, name: *const c_char) -> c_int, first |m| m.text(name);

@@ -1,0 +1,124 @@
+//! What calls of a function may do that ends the span in which a check may stand for an access (the kill sets of BigFoot §4),
+//! for the whole program.
+//!
+//! Each module is summed up once, by what its functions do themselves and whom they call ([`summary`], kept in the cache).
+//! When all modules of a link are known, [`resolve`] follows the calls, and each module is instrumented with the [`Facts`]
+//! of the functions that it calls. Those facts are part of the key under which the result is kept.
+//!
+//! Taken as unknown, which is everything at once: functions outside of the link but for a few of libc ([`known`]), calls
+//! through pointers (a pointer may come from a library), and functions that the linker or the loader may replace by others
+//! ([`resolve`]). Signal handlers are not thought of: one that runs between an access and the check that stands for it, and
+//! synchronises, may hide a race.
+
+pub mod known;
+pub mod resolve;
+pub mod summary;
+
+use std::collections::BTreeMap;
+
+/// What may happen while a function runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Effects {
+    /// It may learn of what other threads did.
+    pub acquires: bool,
+    /// It may tell other threads what this one did.
+    pub releases: bool,
+    /// It may not come back where it was called: the program ends, the stack is unwound, `longjmp`.
+    pub may_not_return: bool,
+    /// It may run forever.
+    pub may_not_end: bool,
+    /// Memory may be freed, unmapped or mapped anew.
+    pub frees: bool,
+    /// It does what a loop may do forever: input and output, volatile and atomic accesses.
+    pub observable: bool,
+}
+
+impl Effects {
+    /// Nothing of it.
+    pub const NONE: Effects = Effects::from_bits(0);
+    /// All of it: whatever is not known.
+    pub const UNKNOWN: Effects = Effects::from_bits(ALL);
+
+    /// As a number.
+    pub const fn bits(self) -> u8 {
+        self.acquires as u8
+            | (self.releases as u8) << 1
+            | (self.may_not_return as u8) << 2
+            | (self.may_not_end as u8) << 3
+            | (self.frees as u8) << 4
+            | (self.observable as u8) << 5
+    }
+
+    /// From that number.
+    pub const fn from_bits(bits: u8) -> Effects {
+        Effects {
+            acquires: bits & 1 != 0,
+            releases: bits & 2 != 0,
+            may_not_return: bits & 4 != 0,
+            may_not_end: bits & 8 != 0,
+            frees: bits & 16 != 0,
+            observable: bits & 32 != 0,
+        }
+    }
+
+    /// What either may do.
+    pub const fn or(self, other: Effects) -> Effects {
+        Effects::from_bits(self.bits() | other.bits())
+    }
+
+    /// What both may do.
+    pub const fn and(self, other: Effects) -> Effects {
+        Effects::from_bits(self.bits() & other.bits())
+    }
+
+    /// Whether a check before it does not stand for accesses behind it.
+    pub fn ends_checks(self) -> bool {
+        self.releases || self.frees
+    }
+
+    /// Whether a check behind it does not stand for accesses before it.
+    pub fn ends_accesses(self) -> bool {
+        self.acquires || self.frees || self.may_not_return || self.may_not_end
+    }
+}
+
+const ALL: u8 = 63;
+
+/// What is known of functions by their names, seen from one module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts(BTreeMap<String, Effects>);
+
+impl Facts {
+    /// What calls of the function of this name may do, if it is one of the link.
+    pub fn get(&self, name: &str) -> Option<Effects> {
+        self.0.get(name).copied()
+    }
+
+    /// Bytes that stand for all of it.
+    pub fn digest(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        for (name, effects) in &self.0 {
+            bytes.extend(name.bytes());
+            bytes.extend([0, effects.bits()]);
+        }
+        bytes
+    }
+}
+
+impl FromIterator<(String, Effects)> for Facts {
+    fn from_iter<T: IntoIterator<Item = (String, Effects)>>(rows: T) -> Self {
+        Facts(rows.into_iter().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_stand_for_effects() {
+        for bits in 0..=ALL {
+            assert_eq!(Effects::from_bits(bits).bits(), bits);
+        }
+    }
+}

@@ -1,0 +1,305 @@
+//! Follows calls: what functions do, with all that they call.
+//!
+//! A name that others can see is trusted only if it is certain which function the linker binds it to: one that the link's
+//! own bitcode defines (several, where each is taken for possible), nothing else in the link does, and nobody can put
+//! another in front of when the program is loaded. A member of an archive may be left out in favour of a library, so of
+//! those only names of Rust count, which have a hash in them.
+
+use super::summary::{Reach, Summary};
+use super::{Effects, Facts, known};
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+/// What is certain of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// Nothing but what a module keeps to itself: an object that is linked again, or symbols are renamed.
+    Modules,
+    /// Also what does not leave the library.
+    Library,
+    /// All that the program defines.
+    Program,
+}
+
+/// A module of the link.
+pub struct Module<'a> {
+    /// What it does.
+    pub summary: &'a Summary,
+    /// Whether it comes out of an archive.
+    pub archived: bool,
+}
+
+/// What is known of all functions of a link that can be called by their names.
+pub fn program(
+    modules: &[Module<'_>],
+    trust: Trust,
+    elsewhere: &HashSet<String>,
+) -> HashMap<String, Effects> {
+    let mut graph = Graph::default();
+    let mut names: HashMap<&str, Name> = HashMap::new();
+    for module in modules {
+        let first = graph.add(module.summary);
+        for (i, function) in module.summary.functions.iter().enumerate() {
+            let name = names.entry(&function.name).or_default();
+            if matches!(function.reach, Reach::Output | Reach::All) {
+                name.defined.push(first + i);
+                name.trusted &= is_trusted(function.reach, module.archived, &function.name, trust);
+            }
+        }
+    }
+    // A node for each name, which stands for all functions that it may mean.
+    let mut named: HashMap<&str, usize> = HashMap::new();
+    for (text, name) in &names {
+        let own = match name.defined.is_empty() {
+            _ if elsewhere.contains(*text) => Effects::UNKNOWN,
+            true => known::effects(text).unwrap_or(Effects::UNKNOWN),
+            false if name.trusted && !is_taken_over(text) => Effects::NONE,
+            false => Effects::UNKNOWN,
+        };
+        let node = graph.nodes.len();
+        graph.nodes.push(Node {
+            state: own,
+            limit: Effects::UNKNOWN,
+            ..Node::default()
+        });
+        for &defined in &name.defined {
+            graph.call(node, defined, Effects::UNKNOWN);
+        }
+        named.insert(text, node);
+    }
+    let mut first = 0;
+    for module in modules {
+        graph.calls(module.summary, first, |name| named[name]);
+        first += module.summary.functions.len();
+    }
+    graph.solve();
+    let known = names.iter().filter(|(_, name)| !name.defined.is_empty());
+    known
+        .map(|(text, _)| ((*text).to_owned(), graph.nodes[named[text]].state))
+        .collect()
+}
+
+/// What the functions of one module do, if this is known of those that it calls by name.
+pub fn module(summary: &Summary, facts: &Facts) -> Vec<Effects> {
+    let mut graph = Graph::default();
+    graph.add(summary);
+    let count = summary.functions.len();
+    for function in &summary.functions {
+        let state = facts.get(&function.name).or_else(|| {
+            let outside = function.reach == Reach::Declared;
+            outside.then(|| known::effects(&function.name)).flatten()
+        });
+        graph.nodes.push(Node {
+            state: state.unwrap_or(Effects::UNKNOWN),
+            limit: Effects::UNKNOWN,
+            ..Node::default()
+        });
+    }
+    // What stands for the names is behind the functions, in their order.
+    for (i, function) in summary.functions.iter().enumerate() {
+        for &(callee, limit) in &function.calls {
+            let here = summary.functions[callee as usize].reach == Reach::Module;
+            let callee = callee as usize + if here { 0 } else { count };
+            graph.call(i, callee, limit);
+        }
+    }
+    graph.solve();
+    let state = |(i, function): (usize, &super::summary::Function)| match function.reach {
+        Reach::Module => graph.nodes[i].state,
+        _ => graph.nodes[count + i].state,
+    };
+    summary.functions.iter().enumerate().map(state).collect()
+}
+
+/// What is known of a name.
+struct Name {
+    defined: Vec<usize>,
+    trusted: bool,
+}
+
+impl Default for Name {
+    fn default() -> Self {
+        Name {
+            defined: Vec::new(),
+            trusted: true,
+        }
+    }
+}
+
+fn is_trusted(reach: Reach, archived: bool, name: &str, trust: Trust) -> bool {
+    let bound = match trust {
+        Trust::Modules => false,
+        Trust::Library => reach == Reach::Output,
+        Trust::Program => true,
+    };
+    bound && (!archived || crate::pass::is_rust(name))
+}
+
+/// Whether calls of it go to the runtime.
+fn is_taken_over(name: &str) -> bool {
+    static NAMES: LazyLock<HashSet<&str>> = LazyLock::new(|| deadheat_abi::hooks::redirected().collect());
+    NAMES.contains(name)
+}
+
+/// Functions and names, and who calls whom.
+#[derive(Default)]
+struct Graph {
+    nodes: Vec<Node>,
+}
+
+#[derive(Default)]
+struct Node {
+    /// What is known to be possible so far.
+    state: Effects,
+    limit: Effects,
+    loops: bool,
+    callers: Vec<(u32, Effects)>,
+}
+
+impl Graph {
+    /// Adds the functions of a module, without their calls; answers with the number of the first.
+    fn add(&mut self, summary: &Summary) -> usize {
+        let first = self.nodes.len();
+        self.nodes.extend(summary.functions.iter().map(|function| Node {
+            state: function.own.and(function.limit),
+            limit: function.limit,
+            loops: function.loops,
+            callers: Vec::new(),
+        }));
+        first
+    }
+
+    fn calls(&mut self, summary: &Summary, first: usize, named: impl Fn(&str) -> usize) {
+        for (i, function) in summary.functions.iter().enumerate() {
+            for &(callee, limit) in &function.calls {
+                let called = &summary.functions[callee as usize];
+                let callee = match called.reach {
+                    Reach::Module => first + callee as usize,
+                    _ => named(&called.name),
+                };
+                self.call(first + i, callee, limit);
+            }
+        }
+    }
+
+    fn call(&mut self, caller: usize, callee: usize, limit: Effects) {
+        self.nodes[callee].callers.push((caller as u32, limit));
+    }
+
+    /// Until nothing changes: a state only grows, so each function is looked at a few times.
+    fn solve(&mut self) {
+        let mut todo: Vec<usize> = (0..self.nodes.len()).collect();
+        while let Some(at) = todo.pop() {
+            let node = &mut self.nodes[at];
+            if node.loops && node.state.observable {
+                node.state.may_not_end |= node.limit.may_not_end;
+            }
+            let state = node.state;
+            let callers = std::mem::take(&mut node.callers);
+            for &(caller, limit) in &callers {
+                let node = &mut self.nodes[caller as usize];
+                let more = node.state.or(state.and(limit).and(node.limit));
+                if more != node.state {
+                    node.state = more;
+                    todo.push(caller as usize);
+                }
+            }
+            // A function that calls itself has learnt nothing from itself.
+            self.nodes[at].callers = callers;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::summary::Function;
+    use super::*;
+
+    const RELEASES: Effects = Effects {
+        releases: true,
+        ..Effects::NONE
+    };
+
+    fn function(name: &str, reach: Reach, own: Effects, calls: &[u32]) -> Function {
+        Function {
+            name: name.into(),
+            reach,
+            own,
+            loops: false,
+            limit: Effects::UNKNOWN,
+            calls: calls.iter().map(|&callee| (callee, Effects::UNKNOWN)).collect(),
+        }
+    }
+
+    /// `a` calls `b` of another module, which calls a function of its own, which calls `c`; and `d`, which calls itself.
+    fn two() -> [Summary; 2] {
+        let none = Effects::NONE;
+        let declared = |name| function(name, Reach::Declared, none, &[]);
+        [
+            Summary {
+                functions: vec![
+                    function("a", Reach::All, none, &[1]),
+                    declared("b"),
+                    function("d", Reach::All, none, &[2, 3]),
+                    declared("sin"),
+                ],
+            },
+            Summary {
+                functions: vec![
+                    function("b", Reach::All, none, &[1]),
+                    function("own", Reach::Module, none, &[2]),
+                    function("c", Reach::All, RELEASES, &[]),
+                ],
+            },
+        ]
+    }
+
+    fn solved(archived: bool, trust: Trust, elsewhere: &[&str]) -> HashMap<String, Effects> {
+        let [one, two] = &two();
+        let modules = [one, two].map(|summary| Module { summary, archived });
+        program(
+            &modules,
+            trust,
+            &elsewhere.iter().map(|&name| name.to_owned()).collect(),
+        )
+    }
+
+    #[test]
+    fn calls_are_followed_from_module_to_module() {
+        let known = solved(false, Trust::Program, &[]);
+        assert_eq!(known["a"], RELEASES);
+        assert_eq!(known["b"], RELEASES);
+        assert_eq!(known["d"], Effects::NONE);
+        assert!(!known.contains_key("own") && !known.contains_key("sin"));
+    }
+
+    #[test]
+    fn what_may_be_another_function_is_not_known() {
+        assert_eq!(solved(true, Trust::Program, &[])["d"], Effects::UNKNOWN);
+        assert_eq!(solved(false, Trust::Library, &[])["d"], Effects::UNKNOWN);
+        assert_eq!(solved(false, Trust::Modules, &[])["d"], Effects::UNKNOWN);
+        let known = solved(false, Trust::Program, &["c"]);
+        assert_eq!((known["a"], known["d"]), (Effects::UNKNOWN, Effects::NONE));
+    }
+
+    #[test]
+    fn one_module_knows_its_own() {
+        let [_, two] = &two();
+        let known = module(two, &Facts::default());
+        assert_eq!(known[0], Effects::UNKNOWN);
+        assert_eq!(known[1], Effects::UNKNOWN, "it calls one that others can replace");
+        let facts = [("c".to_owned(), RELEASES)].into_iter().collect();
+        assert_eq!(module(two, &facts)[1], RELEASES);
+    }
+
+    #[test]
+    fn loops_end_unless_they_are_seen_to_go_on() {
+        let mut summary = Summary {
+            functions: vec![function("f", Reach::Module, Effects::NONE, &[])],
+        };
+        summary.functions[0].loops = true;
+        assert_eq!(module(&summary, &Facts::default())[0], Effects::NONE);
+        summary.functions[0].own.observable = true;
+        assert!(module(&summary, &Facts::default())[0].may_not_end);
+    }
+}

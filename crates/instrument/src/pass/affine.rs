@@ -1,0 +1,285 @@
+//! Values that a loop changes by the same amount each time round.
+//!
+//! A value is a *sum* of constants and of values that the loop leaves alone, each times a constant; or it is such a sum at
+//! first and grows by another each time. All is modulo 2⁶⁴, as addresses are. Narrower numbers are followed only where
+//! their arithmetic never wraps, so that their extension is the sum of their parts' extensions.
+
+use super::ir::{Opcode, Value};
+use super::nest::{Loop, Nest};
+use llvm_sys::target::LLVMTargetDataRef;
+use std::collections::HashMap;
+
+/// So deep is looked into expressions.
+const DEPTH: u32 = 24;
+
+/// How a value of fewer than 64 bits is meant.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Width {
+    /// It has 64.
+    Whole,
+    /// Its sign is extended.
+    Signed,
+    /// Zeros are put before it.
+    Unsigned,
+}
+
+/// A constant and values times constants.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Sum<'m> {
+    /// No value twice, no zero.
+    pub terms: Vec<(Value<'m>, Width, i64)>,
+    /// The rest.
+    pub constant: i64,
+}
+
+impl<'m> Sum<'m> {
+    /// A constant.
+    pub fn constant(constant: i64) -> Self {
+        Sum {
+            terms: Vec::new(),
+            constant,
+        }
+    }
+
+    fn value(value: Value<'m>, width: Width) -> Self {
+        Sum {
+            terms: vec![(value, width, 1)],
+            constant: 0,
+        }
+    }
+
+    /// The constant that it is.
+    pub fn as_constant(&self) -> Option<i64> {
+        self.terms.is_empty().then_some(self.constant)
+    }
+
+    /// Whether another differs from it by a constant only.
+    pub fn has_terms_of(&self, other: &Sum<'m>) -> bool {
+        self.terms.len() == other.terms.len() && self.terms.iter().all(|term| other.terms.contains(term))
+    }
+
+    fn plus(mut self, other: &Sum<'m>, times: i64) -> Self {
+        self.constant = self.constant.wrapping_add(other.constant.wrapping_mul(times));
+        for &(value, width, factor) in &other.terms {
+            let factor = factor.wrapping_mul(times);
+            match self
+                .terms
+                .iter_mut()
+                .find(|term| (term.0, term.1) == (value, width))
+            {
+                Some(term) => term.2 = term.2.wrapping_add(factor),
+                None => self.terms.push((value, width, factor)),
+            }
+        }
+        self.terms.retain(|term| term.2 != 0);
+        self
+    }
+
+    fn times(&self, factor: i64) -> Self {
+        Sum::constant(0).plus(self, factor)
+    }
+}
+
+/// What a value is in the first round of a loop, and what each round adds.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Affine<'m> {
+    /// In the first round.
+    pub start: Sum<'m>,
+    /// Added each round.
+    pub step: Sum<'m>,
+}
+
+impl<'m> Affine<'m> {
+    fn still(start: Sum<'m>) -> Self {
+        Affine {
+            start,
+            step: Sum::constant(0),
+        }
+    }
+
+    fn plus(self, other: &Affine<'m>, times: i64) -> Self {
+        Affine {
+            start: self.start.plus(&other.start, times),
+            step: self.step.plus(&other.step, times),
+        }
+    }
+
+    /// The product, if it is still affine.
+    fn times(&self, other: &Affine<'m>) -> Option<Self> {
+        let scaled = |one: &Affine<'m>, other: &Affine<'m>| {
+            other.step.as_constant().filter(|step| *step == 0)?;
+            if let Some(factor) = other.start.as_constant() {
+                return Some(Affine {
+                    start: one.start.times(factor),
+                    step: one.step.times(factor),
+                });
+            }
+            let (start, step) = (one.start.as_constant()?, one.step.as_constant()?);
+            Some(Affine {
+                start: other.start.times(start),
+                step: other.start.times(step),
+            })
+        };
+        scaled(self, other).or_else(|| scaled(other, self))
+    }
+}
+
+/// The values of one loop.
+pub struct Values<'a, 'm> {
+    nest: &'a Nest<'m>,
+    around: &'a Loop,
+    layout: LLVMTargetDataRef,
+    known: HashMap<(Value<'m>, Width), Option<Affine<'m>>>,
+}
+
+impl<'a, 'm> Values<'a, 'm> {
+    /// Of a loop.
+    pub fn new(nest: &'a Nest<'m>, around: &'a Loop, layout: LLVMTargetDataRef) -> Self {
+        Values {
+            nest,
+            around,
+            layout,
+            known: HashMap::new(),
+        }
+    }
+
+    /// What a value of 64 bits, or an address, is.
+    pub fn of(&mut self, value: Value<'m>) -> Option<Affine<'m>> {
+        self.find(value, Width::Whole, DEPTH)
+    }
+
+    /// The same of a number of any width, where it does not wrap.
+    pub fn of_number(&mut self, value: Value<'m>) -> Option<Affine<'m>> {
+        match value.ty().integer_bits() {
+            Some(64) | None => self.of(value),
+            Some(_) => self
+                .find(value, Width::Signed, DEPTH)
+                .or_else(|| self.find(value, Width::Unsigned, DEPTH)),
+        }
+    }
+
+    fn find(&mut self, value: Value<'m>, width: Width, depth: u32) -> Option<Affine<'m>> {
+        if let Some(number) = value.constant_integer() {
+            let bits = value.ty().integer_bits()?;
+            let number = match width {
+                Width::Signed if bits < 64 => (number as i64) << (64 - bits) >> (64 - bits),
+                _ => number as i64,
+            };
+            return Some(Affine::still(Sum::constant(number)));
+        }
+        if !self.changes(value) {
+            return Some(Affine::still(Sum::value(value, width)));
+        }
+        if let Some(known) = self.known.get(&(value, width)) {
+            return known.clone();
+        }
+        let depth = depth.checked_sub(1)?;
+        let found = match value.opcode()? {
+            Opcode::LLVMPHI => self.phi(value, width, depth),
+            _ => self.computed(value, width, depth),
+        };
+        self.known.insert((value, width), found.clone());
+        found
+    }
+
+    /// Whether it is made in the loop.
+    fn changes(&self, value: Value<'m>) -> bool {
+        value
+            .block()
+            .is_some_and(|block| self.nest.number(block).is_none_or(|block| self.around.has(block)))
+    }
+
+    fn phi(&mut self, phi: Value<'m>, width: Width, depth: u32) -> Option<Affine<'m>> {
+        if phi.block()? != self.nest.blocks[self.around.header] {
+            return None;
+        }
+        let (mut first, mut next) = (None, None);
+        for (value, from) in phi.incoming_from() {
+            match from == self.nest.blocks[self.around.latch] {
+                true => next = Some(value),
+                false => first = Some(value),
+            }
+        }
+        let start = self.find(first?, width, depth)?.start;
+        // What comes next, if the present were a value like any other. What was found on the way holds for that only.
+        let known = std::mem::take(&mut self.known);
+        let present = Sum::value(phi, width);
+        self.known
+            .insert((phi, width), Some(Affine::still(present.clone())));
+        let next = self.find(next?, width, depth);
+        self.known = known;
+        let next = next?;
+        let step = next.start.plus(&present, -1);
+        // What it grows by must not change, nor be itself.
+        let steady =
+            next.step.as_constant() == Some(0) && !step.terms.iter().any(|term| self.changes(term.0));
+        steady.then_some(Affine { start, step })
+    }
+
+    fn computed(&mut self, value: Value<'m>, width: Width, depth: u32) -> Option<Affine<'m>> {
+        use Opcode::*;
+        let operand = |i| value.operand(i);
+        let exact = match width {
+            Width::Whole => matches!(value.ty().integer_bits(), Some(64)) || value.ty().is_plain_pointer(),
+            Width::Signed => value.never_overflows(),
+            Width::Unsigned => value.never_carries(),
+        };
+        match value.opcode()? {
+            LLVMAdd | LLVMSub if exact => {
+                let sign = if value.opcode() == Some(LLVMAdd) { 1 } else { -1 };
+                let other = self.find(operand(1), width, depth)?;
+                Some(self.find(operand(0), width, depth)?.plus(&other, sign))
+            }
+            LLVMOr if value.is_disjoint() => {
+                let other = self.find(operand(1), width, depth)?;
+                Some(self.find(operand(0), width, depth)?.plus(&other, 1))
+            }
+            LLVMMul if exact => {
+                let other = self.find(operand(1), width, depth)?;
+                self.find(operand(0), width, depth)?.times(&other)
+            }
+            LLVMShl if exact => {
+                let by = operand(1).constant_integer().filter(|by| *by < 63)?;
+                let by = Affine::still(Sum::constant(1 << by));
+                self.find(operand(0), width, depth)?.times(&by)
+            }
+            LLVMSExt if width != Width::Unsigned => self.find(operand(0), Width::Signed, depth),
+            LLVMZExt => {
+                let signed = value.is_nonnegative() && width != Width::Unsigned;
+                let width = if signed { Width::Signed } else { Width::Unsigned };
+                self.find(operand(0), width, depth)
+            }
+            LLVMPtrToInt | LLVMIntToPtr | LLVMFreeze if exact => self.find(operand(0), width, depth),
+            LLVMGetElementPtr if exact => self.address(value, depth),
+            _ => None,
+        }
+    }
+
+    fn address(&mut self, pointer: Value<'m>, depth: u32) -> Option<Affine<'m>> {
+        if pointer.ty().vector().is_some() {
+            return None;
+        }
+        let mut ty = pointer.element_type()?;
+        let mut address = self.find(pointer.operand(0), Width::Whole, depth)?;
+        for (i, index) in pointer.operands().skip(1).enumerate() {
+            if i > 0 {
+                if let Some(element) = ty.array() {
+                    ty = element;
+                } else {
+                    let (member, place) = ty.member(index.constant_integer()?, self.layout)?;
+                    ty = member;
+                    address.start.constant = address.start.constant.wrapping_add(place as i64);
+                    continue;
+                }
+            }
+            let width = match index.ty().integer_bits()? {
+                64 => Width::Whole,
+                ..64 => Width::Signed,
+                _ => return None,
+            };
+            let index = self.find(index, width, depth)?;
+            address = address.plus(&index, ty.stride(self.layout) as i64);
+        }
+        Some(address)
+    }
+}

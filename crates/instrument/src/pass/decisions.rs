@@ -1,0 +1,115 @@
+//! Notes what becomes of the check of each access, for [`crate::decisions`]; nothing, unless somebody asks.
+
+use super::accesses::{Access, Extent};
+use super::ir::{Ir, Value, llvm};
+use crate::decisions::{Decision, Rule, SECTION};
+use llvm_sys::core::*;
+use std::ffi::c_char;
+use std::fmt::Write;
+
+/// What was noted of a module.
+pub struct Decisions {
+    /// None if nobody asks.
+    lines: Option<String>,
+}
+
+impl Decisions {
+    /// Nothing yet.
+    pub fn new(wanted: bool) -> Self {
+        Decisions {
+            lines: wanted.then(String::new),
+        }
+    }
+
+    /// Whether somebody asks.
+    pub fn wanted(&self) -> bool {
+        self.lines.is_some()
+    }
+
+    /// An access of an instruction, what became of its check, and the instruction at which a check stands for it.
+    pub fn note<'m>(&mut self, at: Value<'m>, access: &Access<'m>, rule: Rule, by: Option<Value<'m>>) {
+        let Some(lines) = &mut self.lines else { return };
+        let (Some(line), Some(file)) = (line(at), file(at)) else {
+            return;
+        };
+        let decision = Decision {
+            file,
+            line,
+            // The interface has no column without a line.
+            column: llvm!(LLVMGetDebugLocColumn(at.raw())),
+            function: function(at).name().to_owned(),
+            write: access.write,
+            bytes: match access.extent {
+                Extent::Bytes(bytes) => Some(bytes),
+                _ => None,
+            },
+            rule,
+            by: by.and_then(self::line),
+        };
+        let _ = writeln!(lines, "{decision}");
+    }
+
+    /// Puts what was noted into the module.
+    pub fn embed(self, ir: Ir<'_>) {
+        let Some(lines) = self.lines.filter(|lines| !lines.is_empty()) else {
+            return;
+        };
+        let mut text = format!(".pushsection {SECTION}, \"\", @progbits\n");
+        for line in lines.lines() {
+            let _ = writeln!(text, ".ascii \"{}\\n\"", escaped(line));
+        }
+        text.push_str(".popsection\n");
+        llvm!(LLVMAppendModuleInlineAsm(
+            ir.raw_module(),
+            text.as_ptr().cast(),
+            text.len()
+        ));
+    }
+}
+
+/// As a string of the assembler.
+fn escaped(line: &str) -> String {
+    let mut text = String::new();
+    for byte in line.bytes() {
+        match byte {
+            b'"' | b'\\' => text.extend(['\\', byte as char]),
+            b' '..=b'~' => text.push(byte as char),
+            _ => {
+                let _ = write!(text, "\\{byte:03o}");
+            }
+        }
+    }
+    text
+}
+
+/// The function that an instruction is in.
+fn function(at: Value<'_>) -> Value<'_> {
+    assert!(at.opcode().is_some());
+    let block = llvm!(LLVMGetInstructionParent(at.raw()));
+    Value::some(llvm!(LLVMGetBasicBlockParent(block)))
+}
+
+/// The source line of an instruction.
+pub fn line(at: Value<'_>) -> Option<u32> {
+    assert!(at.opcode().is_some());
+    Some(llvm!(LLVMGetDebugLocLine(at.raw()))).filter(|&line| line != 0)
+}
+
+/// The source of an instruction, with its path.
+fn file(at: Value<'_>) -> Option<String> {
+    let text = |get: unsafe extern "C" fn(_, *mut u32) -> *const c_char| {
+        let mut len = 0;
+        let start = llvm!(get(at.raw(), &raw mut len));
+        if start.is_null() {
+            return None;
+        }
+        let bytes: &[u8] = llvm!(std::slice::from_raw_parts(start.cast(), len as usize));
+        Some(String::from_utf8_lossy(bytes).into_owned())
+    };
+    let name = text(LLVMGetDebugLocFilename)?;
+    let directory = text(LLVMGetDebugLocDirectory).unwrap_or_default();
+    Some(match name.starts_with('/') || directory.is_empty() {
+        true => name,
+        false => format!("{directory}/{name}"),
+    })
+}

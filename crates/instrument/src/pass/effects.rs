@@ -1,0 +1,312 @@
+//! What instructions and calls do that matters to checks around them ([`crate::effects`]).
+
+use super::flow;
+use super::ir::{At, Ir, Opcode, Order, Value, attribute_kind, llvm};
+use crate::effects::summary::{Function, Reach, Summary};
+use crate::effects::{Effects, Facts, known, resolve};
+use llvm_sys::LLVMVisibility;
+use llvm_sys::core::*;
+use std::collections::HashMap;
+
+/// What is known of the functions of a module.
+pub struct Calls<'m> {
+    reader: Reader,
+    known: HashMap<Value<'m>, Effects>,
+    facts: Facts,
+}
+
+impl<'m> Calls<'m> {
+    /// Of a module that calls functions of which these facts are known.
+    pub fn new(ir: Ir<'m>, facts: Facts) -> Self {
+        let (functions, summary) = read(ir);
+        let effects = resolve::module(&summary, &facts);
+        Calls {
+            reader: Reader::new(ir),
+            known: functions.into_iter().zip(effects).collect(),
+            facts,
+        }
+    }
+
+    /// What a call may do.
+    pub fn of_call(&self, call: Value<'m>) -> Effects {
+        let effects = match self.reader.callee(call) {
+            Callee::Does(effects) => effects,
+            Callee::Named(function) => self.known.get(&function).copied().unwrap_or_else(|| {
+                // The optimiser has put it in, or it is an intrinsic that became a function.
+                let facts = self.facts.get(function.name());
+                facts
+                    .or_else(|| known::effects(function.name()))
+                    .unwrap_or(Effects::UNKNOWN)
+            }),
+        };
+        effects.and(self.reader.limit_of_call(call))
+    }
+
+    /// What any instruction may do.
+    pub fn of(&self, at: Value<'m>) -> Effects {
+        match at.is_call() {
+            true => self.of_call(at),
+            false => self.reader.own(at),
+        }
+    }
+}
+
+/// What the functions of a module do.
+pub fn summary(ir: Ir<'_>) -> Summary {
+    read(ir).1
+}
+
+/// The functions and other names of a module, and what they do.
+fn read<'m>(ir: Ir<'m>) -> (Vec<Value<'m>>, Summary) {
+    let reader = Reader::new(ir);
+    let mut all: Vec<Value<'m>> = ir.functions();
+    all.retain(|function| function.intrinsic().is_none());
+    all.extend(ir.aliases());
+    let numbers: HashMap<Value<'m>, u32> = all.iter().copied().zip(0..).collect();
+    let functions = all
+        .iter()
+        .map(|&function| reader.function(function, &numbers))
+        .collect();
+    (all, Summary { functions })
+}
+
+/// What a call calls.
+enum Callee<'m> {
+    /// Something that does this.
+    Does(Effects),
+    /// A function or an alias.
+    Named(Value<'m>),
+}
+
+/// Reads instructions.
+struct Reader {
+    nosync: u32,
+    nofree: u32,
+    willreturn: u32,
+    nounwind: u32,
+    mustprogress: u32,
+    loops: u32,
+}
+
+impl Reader {
+    fn new(ir: Ir<'_>) -> Self {
+        Reader {
+            nosync: attribute_kind("nosync"),
+            nofree: attribute_kind("nofree"),
+            willreturn: attribute_kind("willreturn"),
+            nounwind: attribute_kind("nounwind"),
+            mustprogress: attribute_kind("mustprogress"),
+            loops: ir.metadata_kind("llvm.loop"),
+        }
+    }
+
+    fn function<'m>(&self, function: Value<'m>, numbers: &HashMap<Value<'m>, u32>) -> Function {
+        let mut summary = Function {
+            name: function.name().to_owned(),
+            reach: reach(function),
+            own: Effects::NONE,
+            loops: false,
+            limit: Effects::UNKNOWN,
+            calls: Vec::new(),
+        };
+        if !function.is_function() {
+            match numbers.get(&aliased(function)) {
+                Some(&number) => summary.calls.push((number, Effects::UNKNOWN)),
+                None => summary.own = Effects::UNKNOWN,
+            }
+            return summary;
+        }
+        summary.limit = self.limit(|kind| function.has(kind));
+        if summary.reach == Reach::Declared {
+            return summary;
+        }
+        let blocks = function.blocks();
+        let mut calls: HashMap<u32, Effects> = HashMap::new();
+        for at in blocks.iter().flat_map(|block| block.instructions()) {
+            if !at.is_call() {
+                summary.own = summary.own.or(self.own(at));
+                continue;
+            }
+            let limit = self.limit_of_call(at);
+            match self.callee(at) {
+                Callee::Does(effects) => summary.own = summary.own.or(effects.and(limit)),
+                Callee::Named(callee) => match numbers.get(&callee) {
+                    Some(&number) => {
+                        let known = calls.entry(number).or_insert(Effects::NONE);
+                        *known = known.or(limit);
+                    }
+                    None => summary.own = Effects::UNKNOWN,
+                },
+            }
+            // It is a loop if it comes back to this function.
+            summary.own.may_not_end |= at.is_musttail();
+        }
+        summary.calls.extend(calls);
+        let progress = function.has(self.mustprogress);
+        for at in flow::retreating(&blocks) {
+            match progress || self.must_progress(at) {
+                true => summary.loops = true,
+                false => summary.own.may_not_end = true,
+            }
+        }
+        summary
+    }
+
+    /// What an instruction other than a call does by itself.
+    fn own(&self, at: Value<'_>) -> Effects {
+        use Opcode::*;
+        let (acquires, releases) = match at.opcode() {
+            Some(LLVMLoad) => (is_acquire(at.ordering()), false),
+            Some(LLVMStore) => (false, is_release(at.ordering())),
+            Some(LLVMAtomicRMW | LLVMFence) => (is_acquire(at.ordering()), is_release(at.ordering())),
+            Some(LLVMAtomicCmpXchg) => {
+                let (success, failure) = at.exchange_orderings();
+                (
+                    is_acquire(success) || is_acquire(failure),
+                    is_release(success) || is_release(failure),
+                )
+            }
+            // The stack is unwound.
+            Some(LLVMResume | LLVMCleanupRet | LLVMCatchRet | LLVMCatchSwitch) => {
+                return Effects {
+                    may_not_return: true,
+                    ..Effects::NONE
+                };
+            }
+            _ => return Effects::NONE,
+        };
+        let here = at.is_single_thread();
+        let volatile = at.opcode() != Some(LLVMFence) && llvm!(LLVMGetVolatile(at.raw())) != 0;
+        Effects {
+            acquires: acquires && !here,
+            releases: releases && !here,
+            observable: volatile || llvm!(LLVMIsAtomic(at.raw())) != 0,
+            ..Effects::NONE
+        }
+    }
+
+    fn callee<'m>(&self, call: Value<'m>) -> Callee<'m> {
+        let callee = call.callee();
+        if let Some(name) = callee.intrinsic() {
+            return Callee::Does(intrinsic(name));
+        }
+        if callee.is_assembly() {
+            return Callee::Does(assembly(callee));
+        }
+        // Another type is another function, as far as one can know.
+        let fits =
+            callee.is_other_global() || callee.is_function() && callee.function_type() == call.called_type();
+        match fits {
+            true => Callee::Named(callee),
+            false => Callee::Does(Effects::UNKNOWN),
+        }
+    }
+
+    fn limit_of_call(&self, call: Value<'_>) -> Effects {
+        self.limit(|kind| call.call_attribute(At::Function, kind).is_some())
+    }
+
+    /// The most that is possible by attributes.
+    fn limit(&self, has: impl Fn(u32) -> bool) -> Effects {
+        let mut limit = Effects::UNKNOWN;
+        if has(self.nosync) {
+            (limit.acquires, limit.releases) = (false, false);
+        }
+        if has(self.nofree) {
+            limit.frees = false;
+        }
+        if has(self.willreturn) {
+            limit.may_not_end = false;
+            // It may return by unwinding.
+            limit.may_not_return = !has(self.nounwind);
+        }
+        limit
+    }
+
+    /// Whether the loop that this branch goes round says that it ends, unless it can be observed.
+    fn must_progress(&self, branch: Value<'_>) -> bool {
+        let Some(node) = branch.metadata(self.loops) else {
+            return false;
+        };
+        node.metadata_operands().into_iter().any(|operand| {
+            let name = operand
+                .metadata_operands()
+                .first()
+                .and_then(|name| name.metadata_string());
+            name == Some(b"llvm.loop.mustprogress")
+        })
+    }
+}
+
+fn reach(function: Value<'_>) -> Reach {
+    if function.is_declaration()
+        || function.linkage() == llvm_sys::LLVMLinkage::LLVMAvailableExternallyLinkage
+    {
+        Reach::Declared
+    } else if function.is_local() {
+        Reach::Module
+    } else if llvm!(LLVMGetVisibility(function.raw())) == LLVMVisibility::LLVMHiddenVisibility {
+        Reach::Output
+    } else {
+        Reach::All
+    }
+}
+
+/// What an alias is another name of; itself if it is none.
+fn aliased(value: Value<'_>) -> Value<'_> {
+    match llvm!(LLVMIsAGlobalAlias(value.raw())).is_null() {
+        true => value,
+        false => Value::some(llvm!(LLVMAliasGetAliasee(value.raw()))),
+    }
+}
+
+/// Most intrinsics compute. Their accesses of memory are those of the function that they are in.
+fn intrinsic(name: &str) -> Effects {
+    let unknown = [
+        "llvm.coro.",
+        "llvm.eh.sjlj.",
+        // Transactions.
+        "llvm.x86.x",
+        "llvm.experimental.deoptimize",
+        "llvm.experimental.guard",
+        "llvm.experimental.gc.",
+        "llvm.experimental.patchpoint.",
+    ];
+    match unknown.iter().any(|start| name.starts_with(start)) {
+        true => Effects::UNKNOWN,
+        false => Effects::NONE,
+    }
+}
+
+/// Assembly without side effects computes; any other may be a barrier.
+fn assembly(callee: Value<'_>) -> Effects {
+    let mut len = 0;
+    let start = llvm!(LLVMGetInlineAsmConstraintString(callee.raw(), &raw mut len));
+    let constraints: &[u8] = match start.is_null() {
+        true => b"",
+        false => llvm!(std::slice::from_raw_parts(start.cast(), len)),
+    };
+    let memory = constraints.windows(8).any(|part| part == b"~{memory");
+    match memory || llvm!(LLVMGetInlineAsmHasSideEffects(callee.raw())) != 0 {
+        true => Effects::UNKNOWN,
+        false => Effects::NONE,
+    }
+}
+
+fn is_acquire(order: Order) -> bool {
+    matches!(
+        order,
+        Order::LLVMAtomicOrderingAcquire
+            | Order::LLVMAtomicOrderingAcquireRelease
+            | Order::LLVMAtomicOrderingSequentiallyConsistent
+    )
+}
+
+fn is_release(order: Order) -> bool {
+    matches!(
+        order,
+        Order::LLVMAtomicOrderingRelease
+            | Order::LLVMAtomicOrderingAcquireRelease
+            | Order::LLVMAtomicOrderingSequentiallyConsistent
+    )
+}

@@ -1,0 +1,291 @@
+//! Checks that others stand for.
+
+use crate::harness::{check, check_in, hooks, instrument, with_all_checks};
+
+/// Functions that do nothing to other threads, and some that do, all of this module alone.
+const OWN: &str = "
+    @shared = global i64 0
+    declare double @sin(double)
+    declare void @free(ptr)
+    define internal void @quiet(ptr %x) noinline {
+        %v = call double @sin(double 1.0)
+        ret void
+    }
+    define internal void @acquiring() noinline {
+        %v = load atomic i64, ptr @shared acquire, align 8
+        ret void
+    }
+    define internal void @releasing() noinline {
+        store atomic i64 1, ptr @shared release, align 8
+        ret void
+    }
+    define internal void @relaxed() noinline {
+        store atomic i64 1, ptr @shared monotonic, align 8
+        ret void
+    }
+    define internal void @deeper() noinline {
+        call void @releasing()
+        ret void
+    }
+    define internal void @freeing(ptr %x) noinline {
+        call void @free(ptr %x)
+        ret void
+    }
+    define internal void @leaving(i1 %c) noinline {
+        br i1 %c, label %leave, label %stay
+    leave:
+        call void @exit(i32 0)
+        unreachable
+    stay:
+        ret void
+    }
+    define internal void @endless(i1 %c) noinline {
+        br label %again
+    again:
+        br i1 %c, label %again, label %end
+    end:
+        ret void
+    }
+    declare void @exit(i32) noreturn nosync nofree
+";
+
+/// Whether the second access has a check if this happens between it and the first.
+fn second(first: &str, between: &str, second: &str) -> Vec<String> {
+    let text = instrument(&format!(
+        "{OWN}\ndefine void @f(ptr %p, ptr %q, i1 %c) {{\n{first}\n{between}\n{second}\nret void\n}}"
+    ));
+    let mut all = hooks(&text, "f");
+    all.retain(|hook| hook.starts_with("read") || hook.starts_with("write"));
+    all
+}
+
+const READ: &str = "%a = load volatile i64, ptr %p, align 8";
+const AGAIN: &str = "%b = load volatile i64, ptr %p, align 8";
+const WRITE: &str = "store volatile i64 1, ptr %p, align 8";
+
+#[test]
+fn a_check_stands_for_what_comes_behind_until_something_is_released() {
+    for (between, kept) in [
+        ("", false),
+        ("call void @quiet(ptr %p)", false),
+        ("call void @acquiring()", false),
+        ("call void @relaxed()", false),
+        ("call void @leaving(i1 %c)", false),
+        ("call void @endless(i1 %c)", false),
+        ("%d = load atomic i64, ptr @shared acquire, align 8", false),
+        ("%d = load atomic i64, ptr @shared seq_cst, align 8", false),
+        ("%d = call double @sin(double 1.0)", false),
+        ("call void @releasing()", true),
+        ("call void @deeper()", true),
+        ("call void @freeing(ptr %q)", true),
+        ("call void @other()", true),
+        ("call void %q()", true),
+        ("store atomic i64 1, ptr @shared release, align 8", true),
+        ("%d = atomicrmw add ptr @shared, i64 1 acq_rel", true),
+        ("fence release", true),
+        ("fence syncscope(\"singlethread\") seq_cst", false),
+        ("call void asm sideeffect \"\", \"~{memory}\"()", true),
+    ] {
+        // A write, for which the read behind it cannot stand.
+        let found = second(WRITE, between, AGAIN);
+        assert_eq!(found.len(), if kept { 2 } else { 1 }, "{between}: {found:?}");
+    }
+}
+
+#[test]
+fn a_check_stands_for_what_comes_before_since_something_was_acquired() {
+    // Nothing but a write can stand for a write.
+    for (between, kept) in [
+        ("", false),
+        ("call void @quiet(ptr %p)", false),
+        ("call void @releasing()", false),
+        ("call void @relaxed()", false),
+        ("store atomic i64 1, ptr @shared release, align 8", false),
+        ("call void @acquiring()", true),
+        ("call void @leaving(i1 %c)", true),
+        ("call void @endless(i1 %c)", true),
+        ("call void @freeing(ptr %q)", true),
+        ("call void @other()", true),
+        ("%d = load atomic i64, ptr @shared acquire, align 8", true),
+        ("fence acquire", true),
+    ] {
+        let found = second(READ, between, WRITE);
+        let expected: &[&str] = match kept {
+            true => &["read8(%p)", "write8(%p)"],
+            false => &["write8(%p)"],
+        };
+        assert_eq!(found, expected, "{between}");
+    }
+}
+
+#[test]
+fn a_read_does_not_stand_for_a_write() {
+    let text = instrument(
+        "define void @f(ptr %p, i1 %c) {
+            %a = load volatile i64, ptr %p, align 8
+            br i1 %c, label %more, label %end
+        more:
+            store volatile i64 %a, ptr %p, align 8
+            br label %end
+        end:
+            ret void
+        }",
+    );
+    assert_eq!(hooks(&text, "f"), ["read8(%p)", "write8(%p)"]);
+}
+
+#[test]
+fn bytes_within_others() {
+    check(
+        "%i = getelementptr i8, ptr %p, i64 4
+         %a = load volatile i64, ptr %p, align 8
+         %b = load volatile i32, ptr %i, align 4
+         %j = getelementptr { i32, i16, i16 }, ptr %p, i64 0, i32 2
+         %d = load volatile i16, ptr %j, align 2",
+        &["read8(%p)"],
+    );
+    // Not one of them has all bytes of another.
+    check(
+        "%i = getelementptr i8, ptr %p, i64 4
+         %a = load volatile i64, ptr %p, align 8
+         %b = load volatile i64, ptr %i, align 8",
+        &["read8(%p)", "read8(%i)"],
+    );
+}
+
+#[test]
+fn elements_and_members_by_the_same_index() {
+    check(
+        "%x = getelementptr { i64, i64 }, ptr %p, i64 %n, i32 1
+         %a = load volatile i64, ptr %x, align 8
+         %y = getelementptr [2 x i64], ptr %p, i64 %n
+         %z = getelementptr i8, ptr %y, i64 8
+         %b = load volatile i64, ptr %z, align 8",
+        &["read8(%x)"],
+    );
+    check(
+        "%x = getelementptr i64, ptr %p, i64 %n
+         %a = load volatile i64, ptr %x, align 8
+         %y = getelementptr i64, ptr %q, i64 %n
+         %b = load volatile i64, ptr %y, align 8",
+        &["read8(%x)", "read8(%y)"],
+    );
+}
+
+#[test]
+fn on_every_path_or_not_at_all() {
+    let module = |one: &str, other: &str, behind: &str| {
+        let text = instrument(&format!(
+            "define void @f(ptr %p, i1 %c) {{
+                br i1 %c, label %one, label %other
+            one:
+                {one}
+                br label %end
+            other:
+                {other}
+                br label %end
+            end:
+                {behind}
+                ret void
+            }}"
+        ));
+        hooks(&text, "f").len()
+    };
+    let behind = "%e = load volatile i64, ptr %p, align 8";
+    assert_eq!(module(READ, WRITE, behind), 2, "both stand for the last");
+    assert_eq!(module(READ, "", behind), 1, "the last stands for the first");
+    assert_eq!(module(READ, "", ""), 1);
+    assert_eq!(module(WRITE, "", behind), 2, "a read does not stand for a write");
+}
+
+#[test]
+fn loops() {
+    // The check before the loop stands for all that is in it; nothing in it changes the address.
+    let text = instrument(
+        "define void @f(ptr %p, i1 %c) {
+            store volatile i64 1, ptr %p, align 8
+            br label %again
+        again:
+            %a = load volatile i64, ptr %p, align 8
+            br i1 %c, label %again, label %end
+        end:
+            ret void
+        }",
+    );
+    assert_eq!(hooks(&text, "f"), ["write8(%p)"]);
+    // Nothing stands for an access but what comes: here, itself for ever.
+    let text = instrument(
+        "define void @f(ptr %p) {
+            br label %again
+        again:
+            %a = load volatile i64, ptr %p, align 8
+            br label %again
+        }",
+    );
+    assert_eq!(hooks(&text, "f"), ["read8(%p)"]);
+    // The pointer is another one each time.
+    let text = instrument(
+        "define void @f(ptr %p, i1 %c) {
+            br label %again
+        again:
+            %q = phi ptr [ %p, %0 ], [ %r, %again ]
+            %r = load volatile ptr, ptr %q, align 8
+            br i1 %c, label %again, label %end
+        end:
+            ret void
+        }",
+    );
+    assert_eq!(hooks(&text, "f"), ["read8(%q)"]);
+    // A release in the loop comes between each time but the first.
+    let text = instrument(
+        "define void @f(ptr %p, i1 %c) {
+            store volatile i64 1, ptr %p, align 8
+            br label %again
+        again:
+            %a = load volatile i64, ptr %p, align 8
+            fence release
+            br i1 %c, label %again, label %end
+        end:
+            ret void
+        }",
+    );
+    assert_eq!(hooks(&text, "f"), ["write8(%p)", "read8(%p)", "fence(2)"]);
+}
+
+#[test]
+fn a_loop_may_never_come_to_the_check_behind_it() {
+    let text = instrument(
+        "define void @f(ptr %p, i1 %c) {
+            %a = load volatile i64, ptr %p, align 8
+            br label %again
+        again:
+            br i1 %c, label %again, label %end
+        end:
+            store volatile i64 1, ptr %p, align 8
+            ret void
+        }",
+    );
+    assert_eq!(hooks(&text, "f"), ["read8(%p)", "write8(%p)"]);
+}
+
+#[test]
+fn a_copy_counts_on_both_sides() {
+    check_in(
+        "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)",
+        "call void @llvm.memcpy.p0.p0.i64(ptr align 8 %p, ptr align 8 %q, i64 32, i1 false)
+         %i = getelementptr i8, ptr %q, i64 8
+         %a = load volatile i64, ptr %i, align 8
+         %j = getelementptr i8, ptr %p, i64 24
+         store volatile i64 1, ptr %j, align 8
+         store volatile i64 1, ptr %i, align 8",
+        &["read_range(%q, 32)", "write_range(%p, 32)", "write8(%i)"],
+    );
+}
+
+#[test]
+fn without_placement_each_access_has_its_check() {
+    let text = with_all_checks(&format!(
+        "define void @f(ptr %p) {{\n{READ}\n{WRITE}\n{AGAIN}\nret void\n}}"
+    ));
+    assert_eq!(hooks(&text, "f"), ["read8(%p)", "write8(%p)", "read8(%p)"]);
+}

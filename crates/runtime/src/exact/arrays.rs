@@ -1,0 +1,265 @@
+//! Arrays in the real shadow: in compressed regions, and in cells. Only the threads are simulated: accesses go through
+//! [`checks::touch`], regions are handed over, expanded and compressed again as they would be.
+
+use super::{World, common, place};
+use crate::checks;
+use crate::owners::{self, Owner};
+use crate::shadow;
+use crate::summary;
+use crate::thread::Thread;
+use deadheat_event::{AccessKind, ArrayId, Event, Indices, Place, Race};
+use deadheat_trace::recipe::{Config, Trace, traces};
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use std::collections::BTreeSet;
+use std::sync::Once;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+/// How the elements of arrays lie in memory.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    /// From one element to the next.
+    step: usize,
+    /// How many bytes of it are accessed.
+    size: usize,
+    /// Where the array begins in its first region.
+    offset: usize,
+}
+
+/// Whether, and how, regions change between cells and summaries.
+#[derive(Clone, Copy, Debug)]
+struct Habits {
+    /// They are compressed from the beginning.
+    compressed: bool,
+    /// Before every so many events they are tried to be compressed again.
+    again: usize,
+    /// Before every so many events they get cells.
+    expanded: usize,
+}
+
+/// Where the arrays of a run are.
+pub struct Arrays {
+    base: usize,
+    layout: Layout,
+    habits: Habits,
+}
+
+/// Each array has so many regions of its own.
+const ROOM: usize = 2 << owners::REGION_SHIFT;
+/// All arrays together: so much that their shadow is given back in pages.
+const ALL: usize = 16 << owners::REGION_SHIFT;
+
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+static OWNERS: AtomicU32 = AtomicU32::new(0);
+
+/// A name for a thread, as a real one has.
+pub fn own_regions(t: &mut Thread) {
+    // Names that no other test has. A thread that has the same is gone, or never in a section when this one is waited for.
+    let slot = 12_000 + OWNERS.fetch_add(1, Ordering::Relaxed) % 2000;
+    let inside: &'static AtomicU32 = Box::leak(Box::new(AtomicU32::new(1)));
+    // SAFETY: stays.
+    t.owner = unsafe { Owner::new(slot, inside) };
+}
+
+impl Arrays {
+    fn new(layout: Layout, habits: Habits) -> Arrays {
+        static ONCE: Once = Once::new();
+        ONCE.call_once(|| {
+            shadow::reserve_once();
+            owners::init();
+            summary::begin();
+        });
+        let base = 0x0600_0000_0000 + ALL * NEXT.fetch_add(1, Ordering::Relaxed);
+        Arrays { base, layout, habits }
+    }
+
+    fn addr(&self, array: ArrayId, index: u64) -> usize {
+        self.base + array.0 as usize * ROOM + self.layout.offset + index as usize * self.layout.step
+    }
+
+    fn index(&self, array: ArrayId, addr: usize) -> u64 {
+        ((addr - self.addr(array, 0)) / self.layout.step) as u64
+    }
+}
+
+impl Drop for Arrays {
+    fn drop(&mut self) {
+        shadow::reset(self.base, ALL);
+    }
+}
+
+impl World {
+    fn arrays(&self) -> &Arrays {
+        self.arrays.as_ref().expect("in runs with arrays")
+    }
+
+    pub(super) fn elements(
+        &mut self,
+        event: &Event,
+        number: usize,
+        array: ArrayId,
+        indices: Indices,
+        kind: AccessKind,
+    ) {
+        let at = place(event.site);
+        self.simulated(event.thread);
+        let arrays = self.arrays.take().expect("in runs with arrays");
+        let Layout { step, size, .. } = arrays.layout;
+        let addr = arrays.addr(array, indices.first());
+        let stride = step * indices.stride() as usize;
+        let count = indices.iter().count();
+        let t = &mut self.threads.get_mut(&event.thread).expect("started above").thread;
+        arrays.before(t, number, addr);
+        let mut races = Vec::new();
+        let tell = |_: &mut Thread, granule: usize, found: &[_]| {
+            races.extend(found.iter().map(|found| (granule, *found)));
+        };
+        match kind {
+            AccessKind::Read => checks::touch::<false>(t, addr, (count, stride, size), at, tell),
+            AccessKind::Write => checks::touch::<true>(t, addr, (count, stride, size), at, tell),
+        }
+        for (granule, found) in races {
+            for byte in (0..8).filter(|byte| found.mask >> byte & 1 == 1) {
+                let indices = Indices::one(arrays.index(array, granule + byte));
+                self.race_at(
+                    event,
+                    number,
+                    Place::Array { array, indices },
+                    kind,
+                    false,
+                    &found,
+                );
+            }
+        }
+        self.arrays = Some(arrays);
+    }
+
+    pub(super) fn new_array(&mut self, array: ArrayId) {
+        let arrays = self.arrays();
+        shadow::reset(arrays.addr(array, 0), ROOM - arrays.layout.offset);
+    }
+}
+
+impl Arrays {
+    /// What happens to regions beside the access to `addr`.
+    fn before(&self, t: &Thread, number: usize, addr: usize) {
+        let Habits {
+            compressed,
+            again,
+            expanded,
+        } = self.habits;
+        for addr in [addr, addr + (1 << owners::REGION_SHIFT)] {
+            let region = owners::region(addr);
+            if compressed {
+                t.owner.enter_for(addr, true);
+                t.owner.leave();
+            }
+            if again != 0 && number.is_multiple_of(again) {
+                summary::compress(t, region);
+            }
+            if expanded != 0 && number.is_multiple_of(expanded) {
+                summary::expand(t, region);
+            }
+        }
+    }
+}
+
+fn races_of(trace: &Trace, layout: Layout, habits: Habits) -> Vec<Race> {
+    let mut world = World::new();
+    world.arrays = Some(Arrays::new(layout, habits));
+    for (number, event) in trace.events.iter().enumerate() {
+        world.step(event, number);
+    }
+    std::mem::take(&mut world.races)
+}
+
+fn config() -> Config {
+    Config {
+        mutexes: true,
+        rwlocks: true,
+        arrays: true,
+        locks: 2,
+        max_choices: 160,
+        ..Config::accesses()
+    }
+}
+
+fn layouts() -> impl Strategy<Value = Layout> {
+    let steps = prop_oneof![
+        Just((8, 8)),
+        Just((4, 4)),
+        Just((16, 16)),
+        Just((16, 8)),
+        Just((8, 4)),
+        Just((24, 8)),
+        Just((12, 4)),
+        Just((20, 20)),
+        Just((1, 1)),
+    ];
+    // At the beginning, in the middle, across the border of two regions.
+    let offsets = prop_oneof![Just(0), Just(520), Just(4096 - 48), Just(4), Just(4096 - 20)];
+    (steps, offsets).prop_map(|((step, size), offset)| Layout { step, size, offset })
+}
+
+fn habits() -> impl Strategy<Value = Habits> {
+    (any::<bool>(), 0..8usize, 0..12usize).prop_map(|(compressed, again, expanded)| Habits {
+        compressed,
+        again,
+        expanded,
+    })
+}
+
+const CELLS: Habits = Habits {
+    compressed: false,
+    again: 0,
+    expanded: 0,
+};
+
+const SUMMARIES: Habits = Habits {
+    compressed: true,
+    again: 0,
+    expanded: 0,
+};
+
+/// All of them, in one order, a race of several bytes of an element once. Of two accesses of one thread in one epoch, either
+/// may be named.
+fn in_order(races: Vec<Race>) -> BTreeSet<String> {
+    let told = |race: &Race| {
+        let first = race.first.as_ref().map(|first| (first.thread, first.access));
+        format!("{} {:?} {first:?} {:?}", race.event, race.place, race.second)
+    };
+    races.iter().map(told).collect()
+}
+
+fn exact(trace: &Trace, layout: Layout, habits: Habits) -> Result<(), TestCaseError> {
+    common::exact_races(&races_of(trace, layout, habits), trace)
+}
+
+proptest! {
+    #![proptest_config(common::cases(4000))]
+
+    #[test]
+    fn in_cells(trace in traces(config()), layout in layouts()) {
+        exact(&trace, layout, CELLS)?;
+    }
+
+    #[test]
+    fn in_summaries(trace in traces(config()), layout in layouts()) {
+        exact(&trace, layout, SUMMARIES)?;
+    }
+
+    #[test]
+    fn in_regions_that_go_to_and_fro(trace in traces(config()), layout in layouts(), habits in habits()) {
+        exact(&trace, layout, habits)?;
+    }
+
+    #[test]
+    fn the_same_races_and_places_in_cells_and_in_summaries(
+        trace in traces(config()), layout in layouts(), habits in habits()
+    ) {
+        let [cells, summaries, some] =
+            [CELLS, SUMMARIES, habits].map(|habits| in_order(races_of(&trace, layout, habits)));
+        prop_assert_eq!(&cells, &summaries);
+        prop_assert_eq!(&cells, &some);
+    }
+}

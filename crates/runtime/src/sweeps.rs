@@ -1,0 +1,158 @@
+//! Memory that this thread has checked behind loops in its present epoch: a footprint. Loops are often made again over the
+//! same memory, or over part of it, and then need no look at the shadow.
+
+/// How many pieces are remembered.
+const REMEMBERED: usize = 16;
+
+/// Memory that a loop went through: `size` bytes each `stride` bytes from `addr` on, below `end`.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Sweep {
+    addr: usize,
+    end: usize,
+    /// 0 if nothing is left out.
+    stride: usize,
+    size: usize,
+    write: bool,
+}
+
+impl Sweep {
+    /// So many pieces, so far apart, of so many bytes.
+    pub fn new(addr: usize, (count, stride, size): (usize, usize, usize), write: bool) -> Sweep {
+        let whole = count == 1 || stride <= size;
+        Sweep {
+            addr,
+            end: addr
+                .saturating_add((count - 1).saturating_mul(stride))
+                .saturating_add(size),
+            stride: if whole { 0 } else { stride },
+            size,
+            write,
+        }
+    }
+
+    /// Whether all of another is in it.
+    #[inline]
+    fn has(&self, other: &Sweep) -> bool {
+        (self.write || !other.write)
+            && self.addr <= other.addr
+            && other.end <= self.end
+            && (self.stride == 0 || self.keeps_step(other))
+    }
+
+    fn keeps_step(&self, other: &Sweep) -> bool {
+        (self.stride == other.stride || other.stride == 0 && other.end - other.addr <= self.size)
+            && other.size <= self.size
+            && (other.addr - self.addr).is_multiple_of(self.stride)
+    }
+
+    /// Takes another in, if both are one piece together.
+    fn unite(&mut self, other: &Sweep) -> bool {
+        let (low, high) = if self.addr <= other.addr {
+            (*self, *other)
+        } else {
+            (*other, *self)
+        };
+        let alike = self.write == other.write && self.stride == other.stride;
+        let joins = match self.stride {
+            0 => high.addr <= low.end,
+            stride => {
+                self.size == other.size
+                    && (high.addr - low.addr).is_multiple_of(stride)
+                    && high.addr <= low.end - self.size + stride
+            }
+        };
+        if alike && joins {
+            self.addr = low.addr;
+            self.end = low.end.max(high.end);
+        }
+        alike && joins
+    }
+}
+
+/// What was checked lately.
+#[derive(Default)]
+pub struct Sweeps {
+    made: [Sweep; REMEMBERED],
+    /// Where the next one goes.
+    next: usize,
+    /// The epoch that all of it is of.
+    epoch: u64,
+}
+
+impl Sweeps {
+    /// Whether it was checked in this epoch and is still on record.
+    #[inline]
+    pub fn has(&self, epoch: u64, sweep: &Sweep) -> bool {
+        self.epoch == epoch && self.made.iter().any(|made| made.has(sweep))
+    }
+
+    /// It is checked now.
+    #[inline]
+    pub fn add(&mut self, epoch: u64, sweep: Sweep) {
+        if self.epoch != epoch {
+            self.birth();
+            self.epoch = epoch;
+        }
+        if !self
+            .made
+            .iter_mut()
+            .any(|made| made.end != 0 && made.unite(&sweep))
+        {
+            self.made[self.next] = sweep;
+            self.next = (self.next + 1) % REMEMBERED;
+        }
+    }
+
+    /// Some memory has come into being: what was known of it is forgotten.
+    pub fn birth(&mut self) {
+        *self = Sweeps::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(addr: usize, len: usize, write: bool) -> Sweep {
+        Sweep::new(addr, (1, 0, len), write)
+    }
+
+    #[test]
+    fn a_sweep_is_known_until_the_epoch_ends_or_memory_comes_into_being() {
+        let mut sweeps = Sweeps::default();
+        let sweep = bytes(64, 800, false);
+        assert!(!sweeps.has(1, &sweep));
+        sweeps.add(1, sweep);
+        assert!(sweeps.has(1, &sweep));
+        assert!(!sweeps.has(2, &sweep));
+        sweeps.birth();
+        assert!(!sweeps.has(1, &sweep));
+    }
+
+    #[test]
+    fn parts_are_known_and_neighbours_are_united() {
+        let mut sweeps = Sweeps::default();
+        sweeps.add(1, bytes(64, 800, true));
+        assert!(sweeps.has(1, &bytes(72, 8, false)) && sweeps.has(1, &bytes(64, 800, true)));
+        assert!(!sweeps.has(1, &bytes(64, 801, false)) && !sweeps.has(1, &bytes(63, 8, false)));
+        sweeps.add(1, bytes(864, 8, true));
+        assert!(sweeps.has(1, &bytes(856, 16, true)));
+        // What was only read is not known to be written.
+        sweeps.add(1, bytes(872, 8, false));
+        assert!(sweeps.has(1, &bytes(872, 8, false)) && !sweeps.has(1, &bytes(872, 8, true)));
+        assert!(!sweeps.has(1, &bytes(864, 16, false)));
+    }
+
+    #[test]
+    fn steps_must_agree() {
+        let mut sweeps = Sweeps::default();
+        let steps = |addr, count| Sweep::new(addr, (count, 16, 8), true);
+        sweeps.add(1, steps(0x1000, 10));
+        assert!(sweeps.has(1, &steps(0x1010, 9)) && sweeps.has(1, &bytes(0x1010, 8, true)));
+        assert!(!sweeps.has(1, &steps(0x1008, 2)) && !sweeps.has(1, &bytes(0x1000, 16, true)));
+        sweeps.add(1, steps(0x10a0, 5));
+        assert!(sweeps.has(1, &steps(0x1000, 15)));
+        sweeps.add(1, steps(0x1100, 5));
+        assert!(!sweeps.has(1, &steps(0x1000, 21)));
+    }
+}
