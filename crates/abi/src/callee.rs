@@ -19,6 +19,11 @@ pub const INSIDE: u64 = 1;
 /// The runtime is told of each call: [`OUTSIDE`] and numbers above it are the runtime's.
 pub const OUTSIDE: u64 = 2;
 
+/// In programs that are recorded: left out by the user, and what it does is not known.
+pub const EXCLUDED: u64 = 3;
+/// The same, and it is known to work on nothing but its arguments.
+pub const EXCLUDED_ARGUMENTS: u64 = 4;
+
 /// A function as a module that calls it knows it.
 #[repr(C)]
 #[derive(Debug)]

@@ -81,6 +81,25 @@ pub const POINTER_BEGIN: &str = "__deadheat_pointer_begin";
 /// `fn(function)`: that call has returned.
 pub const POINTER_END: &str = "__deadheat_pointer_end";
 
+/// `fn(callee, a, b, c, d)`: code that is not to be recorded begins, `callee` and its arguments as in [`CALL_BEGIN`]. Called by the
+/// function that is left out itself, or around a call of it.
+pub const MISSING_BEGIN: &str = "__deadheat_missing_begin";
+
+/// `fn(callee)`: it ends.
+pub const MISSING_END: &str = "__deadheat_missing_end";
+
+/// `fn()`: a function that is recorded was called by code that is not.
+pub const CALLBACK_BEGIN: &str = "__deadheat_callback_begin";
+
+/// `fn()`: it returns.
+pub const CALLBACK_END: &str = "__deadheat_callback_end";
+
+/// `fn()`: the stack was unwound or jumped over up to this function.
+pub const LANDED: &str = "__deadheat_landed";
+
+/// `fn(addr)`: code that is not recorded has written what may be pointers there, up to 64 bytes.
+pub const POINTERS_WRITTEN: &str = "__deadheat_pointers_written";
+
 /// Put before the name of each of [`REDIRECTED`].
 pub const PREFIX: &str = "__deadheat_";
 

@@ -46,6 +46,10 @@ pub const OPTIONS: &[(&str, &str)] = &[
         "record the run to this empty file instead (`deadheat record` does)",
     ),
     (
+        "calls",
+        "once, each or none: whether what missing calls reach is recorded once, each time, or not at all",
+    ),
+    (
         "steer",
         "hold threads as the plan in this file says (`deadheat predict --confirm` does)",
     ),

@@ -99,6 +99,9 @@ pub enum Kind {
     CallEnd,
     /// A fence of ordering `value`.
     Fence,
+    /// A call of the function that `addr` stands for begins, which reaches the objects of the thread's list number `value`, counted
+    /// in the order of [`Kind::CallBegin`] from 0.
+    CallAgain,
     /// `value` bytes of text follow: the name of what `addr` stands for in [`Kind::CallBegin`].
     Text,
     /// An atomic load; the five orderings one after another.

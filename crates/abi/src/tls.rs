@@ -42,6 +42,9 @@ pub struct Tls {
     pub inside: u32,
     /// How many signals have come while it was inside, and wait until it is not.
     pub pending: u32,
+    /// In programs that are recorded: twice the number of missing calls and callbacks that the thread is in, plus one if it is in
+    /// code that is not to be recorded.
+    pub missing: u64,
 }
 
 /// Offset of [`Tls::epoch`].
@@ -52,6 +55,9 @@ pub const MASK: u64 = core::mem::offset_of!(Tls, mask) as u64;
 pub const BASE: u64 = core::mem::offset_of!(Tls, base) as u64;
 /// Offset of [`Tls::context`].
 pub const CONTEXT: u64 = core::mem::offset_of!(Tls, context) as u64;
+
+/// Offset of [`Tls::missing`].
+pub const MISSING: u64 = core::mem::offset_of!(Tls, missing) as u64;
 
 const _: () = assert!(EPOCH == 0 && MASK == 8 && BASE == 16 && CONTEXT == 24);
 const _: () = assert!(size_of::<Tls>() == 64, "one cache line");

@@ -194,13 +194,28 @@ pub struct Record {
     #[command(flatten)]
     pub program: Target,
 
+    #[command(flatten)]
+    pub selected: Selected,
+
     /// What a call into code that is not instrumented (a library) may do to the order of threads [default: order]
     #[arg(long, value_enum, value_name = "WHAT")]
     pub external: Option<External>,
 
-    /// Rules for single functions of such code: `order|objects|ignore FUNCTION [in LIBRARY]`
+    /// Rules for single functions of such code, and of what is left out: `order|objects|ignore FUNCTION [in LIBRARY] [with VARIABLE,...]`
     #[arg(long, value_name = "FILE")]
     pub external_rules: Option<PathBuf>,
+}
+
+/// What of a program is recorded.
+#[derive(Debug, Args)]
+pub struct Selected {
+    /// Record only functions that a glob fits: a name, a path (crate::module::function) or its beginning, or a source file
+    #[arg(long, value_name = "GLOB")]
+    pub include: Vec<String>,
+
+    /// Leave out functions that a glob fits: calls of them become missing calls
+    #[arg(long, value_name = "GLOB")]
+    pub exclude: Vec<String>,
 }
 
 const RECORD_EXAMPLES: &str = "\
@@ -209,6 +224,7 @@ Examples:
   deadheat record -o run.dht --cflags '-O2 -lm' demo.c -- 4 input.txt
   DEADHEAT_RECORD=1 deadheat cc -O2 -o server server.c    a program is built to be recorded ...
   deadheat record -o run.dht ./server -- --port 8080      ... and run
+  deadheat record -o run.dht --exclude 'store::*' demo.rs    without what the module `store` does
   deadheat analyze run.dht                                the races of that run
 
 Exit status: the program's own (128 + N if signal N ended it); 2 for a wrong command line or a failed build. The last line

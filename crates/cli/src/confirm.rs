@@ -6,13 +6,15 @@
 mod plan;
 mod walk;
 
-use crate::args::{Predict, Target};
+use crate::args::{Predict, Selected, Target};
 use crate::native::check::{self, Purpose};
+use crate::native::compilers::Language;
 use crate::traces;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
 use deadheat_abi::options;
 use deadheat_event::Tables;
+use deadheat_instrument::select::Selection;
 use deadheat_report::{Confirmation, Finding};
 use plan::Manner;
 use std::ffi::OsString;
@@ -104,6 +106,9 @@ fn manner(round: u32) -> Manner {
 #[command(no_binary_name = true)]
 struct Again {
     #[command(flatten)]
+    selected: Selected,
+
+    #[command(flatten)]
     program: Target,
 }
 
@@ -137,11 +142,20 @@ impl Program {
             target.arguments = arguments.to_vec();
             directory = here.clone();
         }
+        // What was left out is to be left out again, or events are counted that the trace does not have. A program that is built
+        // has its selection in it.
+        let selection = match Language::of(&target.target) {
+            Some(_) => Selection {
+                include: again.selected.include,
+                exclude: again.selected.exclude,
+            },
+            None => Selection::default(),
+        };
         let made = tempfile::tempdir().context("cannot make a temporary directory")?;
         // Names in the program are relative to where it was built.
         std::env::set_current_dir(&directory)
             .with_context(|| format!("the program was recorded in {}", directory.display()))?;
-        let path = check::program(&target, made.path(), Purpose::Record);
+        let path = check::program(&target, made.path(), Purpose::Record(&selection));
         std::env::set_current_dir(&here).context("cannot go back to the current directory")?;
         let path = path.context("cannot run the recorded program again; name it behind `--`")?;
         Ok(Program {

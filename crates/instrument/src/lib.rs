@@ -16,3 +16,4 @@ mod llvm;
 pub mod module;
 mod pass;
 pub mod program;
+pub mod select;

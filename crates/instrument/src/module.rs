@@ -9,6 +9,7 @@ use crate::effects::Facts;
 use crate::effects::summary::Summary;
 use crate::llvm::{Context, Machine, Module};
 use crate::pass;
+use crate::select::Selection;
 use std::fmt;
 
 /// How far checks may be removed and moved from where the accesses are.
@@ -61,6 +62,8 @@ pub struct Options {
     pub count: bool,
     /// For a program that is to be recorded, not checked.
     pub record: bool,
+    /// What of it.
+    pub selection: Selection,
     /// Which checks are left out, and which are moved.
     pub placement: Placement,
     /// Whether the object is to say what became of each access (`pass/decisions.rs`).
@@ -151,7 +154,7 @@ fn instrument<'c>(
     if let Some(passes) = pass::coverage::prepare(context, module, options)? {
         machine.run(module, passes)?;
     }
-    pass::prepare(context, module, options.opt_level);
+    pass::prepare(context, module, options);
     machine.run(module, pipeline(options.opt_level))?;
     context.check()?;
     let templates = pass::run(context, module, &machine, options, facts);

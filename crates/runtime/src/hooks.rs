@@ -324,6 +324,73 @@ unsafe extern "C" fn __deadheat_pointer_end(function: *const c_void) {
     naked_asm!("mov rsi, rsp", "jmp {}", sym pointer_end)
 }
 
+// SAFETY of calling them: as above.
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+unsafe extern "C" fn __deadheat_missing_begin(callee: *const Callee, a: usize, b: usize, c: usize, d: usize) {
+    naked_asm!("mov r9, rsp", "jmp {}", sym missing_begin)
+}
+
+/// # Safety
+/// Called by the hook above.
+unsafe extern "C" fn missing_begin(callee: *const Callee, a: usize, b: usize, c: usize, d: usize, sp: usize) {
+    steer::pause();
+    intercept::event(|t| {
+        // SAFETY: a variable of the program.
+        record::missing::begin(t, unsafe { &*callee }, [a, b, c, d], sp);
+    });
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __deadheat_missing_end(callee: *const Callee) {
+    steer::pause();
+    intercept::event(|t| record::missing::end(t, callee));
+}
+
+/// Stubs that hand on how high the caller's stack is.
+macro_rules! with_stack {
+    ($($name:ident = $body:expr;)*) => { $(
+        // SAFETY of calling it: as above.
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            naked_asm!("mov rdi, rsp", "jmp {}", sym $body)
+        }
+    )* };
+}
+
+with_stack! {
+    __deadheat_callback_begin = callback_begin;
+    __deadheat_callback_end = callback_end;
+    __deadheat_landed = landed;
+}
+
+extern "C" fn callback_begin(sp: usize) {
+    intercept::event(|t| record::missing::begin_callback(t, sp));
+}
+
+extern "C" fn callback_end(sp: usize) {
+    intercept::event(|t| record::missing::end_callback(t, sp));
+}
+
+extern "C" fn landed(sp: usize) {
+    intercept::event(|t| record::missing::leave_unwound(t, sp));
+}
+
+#[unsafe(no_mangle)]
+extern "C" fn __deadheat_pointers_written(addr: usize) {
+    outside::objects::written(addr, 64);
+}
+
+const _: () = assert!(
+    same(names::MISSING_BEGIN, "__deadheat_missing_begin")
+        && same(names::MISSING_END, "__deadheat_missing_end")
+        && same(names::CALLBACK_BEGIN, "__deadheat_callback_begin")
+        && same(names::CALLBACK_END, "__deadheat_callback_end")
+        && same(names::LANDED, "__deadheat_landed")
+        && same(names::POINTERS_WRITTEN, "__deadheat_pointers_written")
+);
+
 extern "C" fn pointer_begin(function: *const c_void, a: usize, b: usize, c: usize, d: usize, sp: usize) {
     steer::pause();
     intercept::event(|t| match outside::at(function) {

@@ -2,6 +2,7 @@
 //!
 //! The reporter reads the same variable; a value that only it understands is refused there.
 
+use crate::outside::objects::Calls;
 use crate::rules::{Action, Rules};
 use deadheat_abi::options::{self as names, OPTIONS, VARIABLE};
 use std::fmt;
@@ -33,6 +34,8 @@ pub struct Options {
     pub exit_code: Option<u8>,
     /// Record the run to this file, which is there and empty, instead of checking it.
     pub record: Option<String>,
+    /// Which missing calls are recorded, and how.
+    pub calls: Calls,
     /// Hold threads as the plan in this file says instead.
     pub steer: Option<String>,
 }
@@ -87,6 +90,7 @@ impl Options {
             "detect" => self.blind = !flag(value)?,
             "compress" => self.uncompressed = !flag(value)?,
             "record" => self.record = Some(value.to_owned()),
+            "calls" => self.calls = Calls::parse(value)?,
             "steer" => self.steer = Some(value.to_owned()),
             "exit_code" => self.exit_code = Some(value.parse().ok()?),
             _ => {}

@@ -26,12 +26,13 @@
 
 mod lately;
 mod library;
+pub mod objects;
 mod reach;
-mod recorded;
+pub mod recorded;
+mod variables;
 
 use crate::cell::Found;
 use crate::channel;
-use crate::record;
 use crate::registry::SLOTS;
 use crate::rules::Action;
 use crate::spin::Spin;
@@ -166,10 +167,12 @@ pub fn hold() {
     lately::hold();
     library::hold();
     reach::hold();
+    variables::hold();
 }
 
 /// Gives them back, after it.
 pub fn let_go() {
+    variables::let_go();
     reach::let_go();
     library::let_go();
     lately::let_go();
@@ -262,6 +265,11 @@ pub fn arguments(t: &mut Thread, pointers: [usize; callee::POINTERS]) {
     t.calls.arguments.extend(there);
 }
 
+/// All arguments of the call that begins now.
+pub fn take_arguments(t: &mut Thread) -> Vec<usize> {
+    std::mem::take(&mut t.calls.arguments)
+}
+
 /// There is no such call.
 pub fn forget_arguments(t: &mut Thread) {
     t.calls.arguments.clear();
@@ -270,7 +278,7 @@ pub fn forget_arguments(t: &mut Thread) {
 /// A call begins.
 pub fn begin(t: &mut Thread, callee: &Callee, pointers: [usize; callee::POINTERS], sp: usize) {
     arguments(t, pointers);
-    let roots = std::mem::take(&mut t.calls.arguments);
+    let roots = take_arguments(t);
     let state = match callee.state.load(Ordering::Relaxed) {
         callee::UNKNOWN => library::classify(callee),
         known => known,
@@ -443,7 +451,7 @@ fn end_from(t: &mut Thread, first: usize) {
             return;
         };
         if call.recorded {
-            record::call_end(t);
+            recorded::end(t);
         }
         if t.calls.arguments.capacity() == 0 {
             // For the next.

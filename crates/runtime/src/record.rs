@@ -11,17 +11,22 @@
 //!
 //! Nothing is recorded before the program creates its first thread; from then on everything is.
 
+mod granule;
+pub mod missing;
 mod spill;
+mod unaligned;
 
-use crate::owners::{IN_SECTION, Whose};
+use crate::outside::objects::{self, Calls, Object};
+use crate::owners::IN_SECTION;
+use crate::registry;
 use crate::shadow;
-use crate::spin::Wait;
 use crate::steer::{self, Steps};
 use crate::thread::Thread;
 use crate::tls::{self, Tls};
 use deadheat_abi::atomics::{self, What};
 use deadheat_abi::spill::{BLOCK_HEADER, Kind, MOST, Out, Record, SLOTS, Slot, UNIT, WIDE_ATOMIC, write};
-use rustc_hash::FxHashSet;
+use granule::Held;
+use rustc_hash::{FxHashMap, FxHashSet};
 use spill::Block;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, compiler_fence};
@@ -41,14 +46,41 @@ static ON: AtomicBool = AtomicBool::new(false);
 /// Above the times of all that allocates, gives back, begins, ends, waits for threads and calls outside.
 static CLOCK: AtomicU64 = AtomicU64::new(0);
 
+/// A number on a cache line of its own.
+#[repr(align(64))]
+struct Apart(AtomicU64);
+
+/// Above the times of all that was done before a missing call that has begun, and in callbacks: such a call may tell it by memory that
+/// nobody sees it write, so whatever is done from now on comes later.
+static CALLS: Apart = Apart(AtomicU64::new(0));
+
+/// By slot, the thread's last time: a missing call may learn of all that was done until it ends.
+static TIMES: [Apart; registry::SLOTS as usize] =
+    [const { Apart(AtomicU64::new(0)) }; registry::SLOTS as usize];
+/// One more than the highest slot in use.
+static USED: AtomicU64 = AtomicU64::new(0);
+/// For a thread that has no slot.
+static NOBODYS: Apart = Apart(AtomicU64::new(0));
+
 /// Bytes that must be left in a block before a record is begun: one and the definition of its place.
 const ROOM: usize = 2 * MOST;
 
 /// The log of a thread.
 pub struct Log {
-    /// Whether there is one.
+    /// Whether there is one, and what the thread does now is recorded.
     pub on: bool,
+    /// Whether there is one, and it is not.
+    muted: bool,
+    /// Missing calls and callbacks that the thread is in.
+    frames: Vec<missing::Frame>,
+    /// What such calls reach.
+    pub found: objects::Found,
+    /// The lists of objects that it has told, by number.
+    lists: FxHashMap<Box<[Object]>, u64>,
+    told: u64,
     time: u64,
+    /// Where others see it.
+    seen: &'static AtomicU64,
     /// The address of the next record, and that from which on there is no room in the block.
     at: usize,
     full: usize,
@@ -88,7 +120,13 @@ impl Log {
     pub fn none() -> Log {
         Log {
             on: false,
+            muted: false,
+            frames: Vec::new(),
+            found: objects::Found::default(),
+            lists: FxHashMap::default(),
+            told: 0,
             time: 0,
+            seen: &NOBODYS.0,
             at: 0,
             full: 0,
             block: Block::default(),
@@ -130,7 +168,7 @@ impl Log {
         let start = self.block.start();
         self.at = start + BLOCK_HEADER;
         self.full = start + UNIT as usize - ROOM;
-        self.on
+        self.live()
     }
 
     /// Bytes of the block that are in use.
@@ -144,7 +182,31 @@ impl Log {
         ON.store(false, Ordering::Relaxed);
         spill::stopped(self.time);
         self.lost = true;
-        self.on = self.block.lose();
+        let more = self.block.lose();
+        self.on &= more;
+        self.muted &= more;
+    }
+
+    /// Whether there is one.
+    fn live(&self) -> bool {
+        self.on || self.muted
+    }
+
+    /// What the thread does is recorded, or not.
+    fn mute(&mut self, muted: bool) {
+        if self.live() {
+            (self.on, self.muted) = (!muted, muted);
+        }
+    }
+
+    /// Times of this thread are those of the one in `slot` from now on.
+    fn show(&mut self, slot: u32) {
+        let Some(seen) = TIMES.get(slot as usize) else {
+            return;
+        };
+        USED.fetch_max(u64::from(slot) + 1, Ordering::SeqCst);
+        seen.0.store(self.time, Ordering::SeqCst);
+        self.seen = &seen.0;
     }
 
     /// Writes a record of time `time`. There is room.
@@ -152,6 +214,7 @@ impl Log {
     fn put(&mut self, time: u64, record: Record) {
         let growth = time.wrapping_sub(self.time).wrapping_sub(1);
         self.time = time;
+        self.seen.store(time, Ordering::Release);
         // SAFETY: it is on.
         let slots = unsafe { self.slots.as_mut().unwrap_unchecked() };
         self.at = write(slots, &mut Mapped, self.at, growth, record);
@@ -161,7 +224,7 @@ impl Log {
 /// A record that is told with a time above the thread's own and above `seen`. Answers with that time.
 #[inline]
 fn tell_after(t: &mut Thread, seen: u64, record: Record) -> u64 {
-    let time = t.log.time.max(seen) + 1;
+    let time = t.log.time.max(seen).max(CALLS.0.load(Ordering::Acquire)) + 1;
     if t.log.room(t.id) {
         t.log.put(time, record);
     } else if t.log.steered.is_some() {
@@ -193,17 +256,22 @@ pub fn is_wanted() -> bool {
 
 /// `parent` creates a thread. If it is the first, recording begins with the locks that `parent` has.
 pub fn fork(parent: &mut Thread, child: u32, pc: usize) -> Log {
-    if !is_wanted() || parent.id != 0 && !parent.log.on {
+    if !is_wanted() || parent.id != 0 && !parent.log.live() {
         return Log::none();
     }
-    if !parent.log.on {
+    if !parent.log.live() {
         if parent.log.slots.is_some() {
             // It was on once.
             return Log::none();
         }
         ON.store(true, Ordering::Relaxed);
-        parent.log = Log::from(0);
-        parent.log.steered = steer::main();
+        let frames = std::mem::take(&mut parent.log.frames);
+        parent.log = Log {
+            frames,
+            steered: steer::main(),
+            ..Log::from(0)
+        };
+        parent.log.show(parent.hb.slot().0);
         if parent.log.steered.is_none() {
             spill::tell_modules();
         }
@@ -214,10 +282,11 @@ pub fn fork(parent: &mut Thread, child: u32, pc: usize) -> Log {
             };
             tell_in_turn(parent, record(kind, 0, lock.addr, None));
         }
+        missing::begin_open(parent);
     }
     tell_in_turn(parent, record(Kind::Fork, pc, 0, Some(child.into())));
     let mut log = Log::from(parent.log.time);
-    log.on = parent.log.on;
+    log.on &= parent.log.live();
     log.steered = steer::child(&mut parent.log.steered);
     log
 }
@@ -225,6 +294,7 @@ pub fn fork(parent: &mut Thread, child: u32, pc: usize) -> Log {
 /// A thread begins, on this stack.
 pub fn begin(t: &mut Thread, stack: (usize, usize)) {
     if t.log.on {
+        t.log.show(t.hb.slot().0);
         tell_in_turn(t, record(Kind::Begin, 0, 0, None));
         alloc(t, stack.0, stack.1 - stack.0, 0);
     }
@@ -232,6 +302,7 @@ pub fn begin(t: &mut Thread, stack: (usize, usize)) {
 
 /// It ends.
 pub fn end(t: &mut Thread) {
+    missing::end_thread(t);
     if t.log.on {
         tell_in_turn(t, record(Kind::End, 0, 0, None));
         t.log.on = false;
@@ -247,7 +318,7 @@ pub fn ended(log: &Log) {
 
 /// The thread has waited for another.
 pub fn join(t: &mut Thread, child: u32, pc: usize) {
-    if t.log.on {
+    if t.log.live() {
         tell_in_turn(t, record(Kind::Join, pc, 0, Some(child.into())));
     }
 }
@@ -255,7 +326,7 @@ pub fn join(t: &mut Thread, child: u32, pc: usize) {
 /// After a `fork`, in the child: what it does is not recorded.
 pub fn child(t: &mut Thread) {
     ON.store(false, Ordering::Relaxed);
-    t.log.on = false;
+    (t.log.on, t.log.muted) = (false, false);
     t.log.block.forget();
     spill::close();
     steer::off();
@@ -285,14 +356,15 @@ pub fn fence(t: &mut Thread, order: deadheat_event::Order) {
 
 /// Memory comes into being.
 pub fn alloc(t: &mut Thread, addr: usize, len: usize, pc: usize) {
-    if t.log.on && len > 0 {
+    if t.log.live() && len > 0 {
+        objects::written(addr, len);
         tell_in_turn(t, record(Kind::Alloc, pc, addr, Some(len as u64)));
     }
 }
 
 /// Memory is given back by code whose accesses nobody sees: whoever gets it next comes later.
 pub fn gone(t: &mut Thread) {
-    if t.log.on {
+    if t.log.live() {
         CLOCK.fetch_max(t.log.time, Ordering::AcqRel);
     }
 }
@@ -302,6 +374,11 @@ pub fn gone(t: &mut Thread) {
 #[inline(never)]
 pub fn range(t: &mut Thread, kind: Kind, addr: usize, len: usize, pc: usize) {
     if len == 0 || !t.log.on {
+        match kind {
+            Kind::Free => gone(t),
+            Kind::RangeWrite if t.log.muted => objects::written(addr, len),
+            _ => {}
+        }
         return;
     }
     let write = kind != Kind::RangeRead;
@@ -327,12 +404,18 @@ pub fn range(t: &mut Thread, kind: Kind, addr: usize, len: usize, pc: usize) {
     }
     if kind == Kind::Free {
         CLOCK.fetch_max(time, Ordering::AcqRel);
+    } else if write {
+        // They are made after this. What comes of it is looked at before the next call begins, at the earliest.
+        objects::written(addr, len);
     }
 }
 
 /// An atomic operation that was made just now; operations on the same address exclude each other.
 pub fn atomic(t: &mut Thread, addr: usize, what: What, pc: usize) {
-    if t.log.steered.is_some() {
+    if t.log.muted && what.kind != atomics::Kind::Load {
+        objects::written(addr, what.size as usize);
+    }
+    if t.log.on && t.log.steered.is_some() {
         return steer::done(t, Kind::AtomicLoad as u8, pc);
     }
     if !t.log.on || !t.log.room(t.id) {
@@ -364,6 +447,9 @@ pub fn atomic(t: &mut Thread, addr: usize, what: What, pc: usize) {
     };
     t.log.put(time, record);
     held.raise(t, write, time);
+    if write {
+        objects::written(addr, what.size as usize);
+    }
 }
 
 /// A call of code that is not instrumented begins. `objects` is what it reaches, `None` for too much.
@@ -399,6 +485,11 @@ pub fn call_begin(
         t.log.block.bytes()[at..at + name.len()].copy_from_slice(name);
         t.log.at += name.len();
     }
+    let list = objects.and_then(|objects| t.log.lists.get(objects).copied());
+    if let Some(list) = list {
+        tell_call(t, record(Kind::CallAgain, 0, function, Some(list)));
+        return t.log.live();
+    }
     for (addr, len) in objects.unwrap_or_default() {
         tell_after(t, 0, record(Kind::Object, 0, *addr, Some(*len as u64)));
     }
@@ -406,90 +497,41 @@ pub fn call_begin(
         spill::wide();
     }
     let count = objects.map(|objects| objects.len() as u64);
-    tell_in_turn(t, record(Kind::CallBegin, 0, function, count));
-    t.log.on
+    tell_call(t, record(Kind::CallBegin, 0, function, count));
+    if let Some(objects) = objects
+        && crate::channel::options().calls == Calls::Once
+        && t.log.lists.len() < LISTS
+    {
+        t.log.lists.insert(objects.into(), t.log.told);
+    }
+    t.log.told += 1;
+    t.log.live()
+}
+
+/// So many lists of objects a thread remembers.
+const LISTS: usize = 4096;
+
+/// Tells an end of a missing call: it comes after all that it may have learned of, and before all that may learn of it.
+fn tell_call(t: &mut Thread, record: Record) {
+    let used = USED.load(Ordering::SeqCst) as usize;
+    let times = TIMES.iter().take(used).map(|time| time.0.load(Ordering::SeqCst));
+    let last = times.max().unwrap_or(0).max(CLOCK.load(Ordering::Acquire));
+    let time = tell_after(t, last, record);
+    CLOCK.fetch_max(time, Ordering::AcqRel);
+    CALLS.0.fetch_max(time, Ordering::SeqCst);
+}
+
+/// The thread goes back to a missing call, which may tell others what it did.
+fn raise_calls(t: &Thread) {
+    if t.log.live() {
+        CALLS.0.fetch_max(t.log.time, Ordering::SeqCst);
+    }
 }
 
 /// It ends.
 pub fn call_end(t: &mut Thread) {
-    if t.log.on {
-        tell_in_turn(t, record(Kind::CallEnd, 0, 0, None));
-    }
-}
-
-/// A granule that only this thread changes.
-struct Held {
-    cell: &'static crate::cell::Cell,
-    own: bool,
-    /// Its last write, and last read.
-    write: u64,
-    read: u64,
-}
-
-impl Held {
-    /// Enters a section, for the granule of `addr`.
-    #[inline(always)]
-    fn take(t: &Thread, addr: usize) -> Held {
-        let own = t.owner.enter(addr) == Whose::Own;
-        let cell = shadow::cell(addr);
-        let write = if own {
-            cell.write.load(Ordering::Relaxed)
-        } else {
-            lock(cell)
-        };
-        Held {
-            cell,
-            own,
-            write: write >> 1,
-            read: cell.read.load(Ordering::Relaxed),
-        }
-    }
-
-    /// A time for an access of a thread whose last one was at `last`.
-    #[inline(always)]
-    fn time(&self, last: u64, write: bool) -> u64 {
-        let before = if write {
-            self.write.max(self.read)
-        } else {
-            self.write
-        };
-        last.max(before) + 1
-    }
-
-    /// Lets go of it, with an access at `time`.
-    #[inline(always)]
-    fn raise(self, t: &Thread, write: bool, time: u64) {
-        let mut last = self.write;
-        if write {
-            last = last.max(time);
-        } else if self.read < time {
-            self.cell.read.store(time, Ordering::Relaxed);
-        }
-        if write || !self.own {
-            self.cell.write.store(last << 1, Ordering::Release);
-        }
-        t.owner.leave();
-    }
-}
-
-#[inline(always)]
-fn lock(cell: &crate::cell::Cell) -> u64 {
-    let word = cell.write.fetch_or(1, Ordering::Acquire);
-    if word & 1 == 0 { word } else { wait(cell) }
-}
-
-#[cold]
-#[inline(never)]
-fn wait(cell: &crate::cell::Cell) -> u64 {
-    let mut wait = Wait::default();
-    loop {
-        while cell.write.load(Ordering::Relaxed) & 1 != 0 {
-            wait.once();
-        }
-        let word = cell.write.fetch_or(1, Ordering::Acquire);
-        if word & 1 == 0 {
-            return word;
-        }
+    if t.log.live() {
+        tell_call(t, record(Kind::CallEnd, 0, 0, None));
     }
 }
 
@@ -529,30 +571,6 @@ unsafe fn write_to<const SIZE: usize>(addr: usize, value: u64) {
                 .write_volatile(unaligned::U64::new(value)),
         }
     }
-}
-
-/// Numbers at any address, accessed at once.
-mod unaligned {
-    macro_rules! number {
-        ($($name:ident $ty:ty),*) => { $(
-            #[repr(C, packed)]
-            #[derive(Clone, Copy)]
-            pub struct $name($ty);
-
-            impl $name {
-                #[inline(always)]
-                pub fn new(number: $ty) -> Self {
-                    $name(number)
-                }
-
-                #[inline(always)]
-                pub fn get(self) -> $ty {
-                    self.0
-                }
-            }
-        )* };
-    }
-    number!(U16 u16, U32 u32, U64 u64);
 }
 
 /// The thread's record, if what it does now is recorded: then it is inside the runtime, and in a section, from here on.
@@ -607,9 +625,11 @@ pub unsafe extern "C" fn load<const SIZE: usize>(addr: usize, pc: usize) -> u64 
         return unsafe { load_slowly::<SIZE>(tls, t, addr, pc) };
     }
     let cell = shadow::cell(addr);
-    let time = t.log.time.max(cell.write.load(Ordering::Relaxed) >> 1) + 1;
     // SAFETY: as above.
     let value = unsafe { read::<SIZE>(addr) };
+    compiler_fence(Ordering::SeqCst);
+    let last = (cell.write.load(Ordering::Relaxed) >> 1).max(CALLS.0.load(Ordering::Acquire));
+    let time = t.log.time.max(last) + 1;
     t.log.put(time, access(Kind::Load, SIZE, addr, pc, value));
     if cell.read.load(Ordering::Relaxed) < time {
         cell.read.store(time, Ordering::Relaxed);
@@ -637,9 +657,10 @@ unsafe fn load_slowly<const SIZE: usize>(tls: *mut Tls, t: &mut Thread, addr: us
     }
     let value = if within && t.log.room(t.id) {
         let held = Held::take(t, addr);
-        let time = held.time(t.log.time, false);
         // SAFETY: the program's own access, here and below.
         let value = unsafe { read::<SIZE>(addr) };
+        compiler_fence(Ordering::SeqCst);
+        let time = held.time(t.log.time, false);
         t.log.put(time, access(Kind::Load, SIZE, addr, pc, value));
         held.raise(t, false, time);
         value
@@ -658,7 +679,8 @@ unsafe fn load_slowly<const SIZE: usize>(tls: *mut Tls, t: &mut Thread, addr: us
 pub unsafe extern "C" fn store<const SIZE: usize>(addr: usize, value: u64, pc: usize) {
     let Some((tls, t)) = enter() else {
         // SAFETY: the program's own access, here and below.
-        return unsafe { write_to::<SIZE>(addr, value) };
+        unsafe { write_to::<SIZE>(addr, value) };
+        return may_be_pointer::<SIZE>(addr, value);
     };
     if !is_quick::<SIZE>(t, addr) {
         // SAFETY: as above.
@@ -666,11 +688,12 @@ pub unsafe extern "C" fn store<const SIZE: usize>(addr: usize, value: u64, pc: u
     }
     let cell = shadow::cell(addr);
     let last = (cell.write.load(Ordering::Relaxed) >> 1).max(cell.read.load(Ordering::Relaxed));
-    let time = t.log.time.max(last) + 1;
+    let time = t.log.time.max(last).max(CALLS.0.load(Ordering::Acquire)) + 1;
     t.log.put(time, access(Kind::Store, SIZE, addr, pc, value));
     // SAFETY: as above.
     unsafe { write_to::<SIZE>(addr, value) };
     cell.write.store(time << 1, Ordering::Relaxed);
+    may_be_pointer::<SIZE>(addr, value);
     leave(tls);
 }
 
@@ -697,11 +720,20 @@ unsafe fn store_slowly<const SIZE: usize>(tls: *mut Tls, t: &mut Thread, addr: u
         // SAFETY: the program's own access, here and below.
         unsafe { write_to::<SIZE>(addr, value) };
         held.raise(t, true, time);
+        may_be_pointer::<SIZE>(addr, value);
     } else {
         // SAFETY: as above.
         unsafe { write_to::<SIZE>(addr, value) };
     }
     leave(tls);
+}
+
+/// If a pointer was stored, what can be reached is another now.
+#[inline(always)]
+fn may_be_pointer<const SIZE: usize>(addr: usize, value: u64) {
+    if SIZE == 8 && objects::is_like_address(value) && objects::is_remembering() {
+        objects::written(addr, SIZE);
+    }
 }
 
 #[inline(always)]

@@ -8,6 +8,8 @@
 //! # uses nothing but its arguments
 //! objects  encode_*   in libmedia.so*
 //! order    *          in libmedia.so*
+//! # and these variables
+//! objects  enqueue    with queue_lock,count
 //! ```
 //!
 //! The first rule that fits counts. Functions of C++ are known by the names that the linker sees.
@@ -47,6 +49,8 @@ struct Rule {
     action: Action,
     function: String,
     library: String,
+    /// Static variables that it uses besides.
+    variables: Vec<String>,
 }
 
 /// A line that is no rule.
@@ -61,7 +65,7 @@ impl fmt::Display for Wrong {
         let Wrong { line, text } = self;
         write!(
             f,
-            "line {line}: `{text}` is not `order|objects|ignore FUNCTION [in LIBRARY]`"
+            "line {line}: `{text}` is not `order|objects|ignore FUNCTION [in LIBRARY] [with VARIABLE,...]`"
         )
     }
 }
@@ -77,11 +81,15 @@ impl Rules {
                 .unwrap_or_default()
                 .split_whitespace()
                 .collect();
-            let (action, function, library) = match words[..] {
+            let (action, function, library, variables) = match words[..] {
                 [] => continue,
-                [action, function] => (action, function, "*"),
-                [action, function, "in", library] => (action, function, library),
-                _ => ("", "", ""),
+                [action, function] => (action, function, "*", ""),
+                [action, function, "in", library] => (action, function, library, ""),
+                [action, function, "with", variables] => (action, function, "*", variables),
+                [action, function, "in", library, "with", variables] => {
+                    (action, function, library, variables)
+                }
+                _ => ("", "", "", ""),
             };
             let Some(action) = Action::parse(action) else {
                 return Err(Wrong {
@@ -93,6 +101,11 @@ impl Rules {
                 action,
                 function: function.to_owned(),
                 library: library.to_owned(),
+                variables: variables
+                    .split(',')
+                    .filter(|name| !name.is_empty())
+                    .map(str::to_owned)
+                    .collect(),
             });
         }
         Ok(Rules(rules))
@@ -100,13 +113,23 @@ impl Rules {
 
     /// What the rules say of a function in a library.
     pub fn action(&self, function: &str, library: &str) -> Option<Action> {
+        self.rule(function, library).map(|rule| rule.action)
+    }
+
+    /// Patterns of the static variables that they say it uses.
+    pub fn variables(&self, function: &str, library: &str) -> Option<&[String]> {
+        let rule = self.rule(function, library)?;
+        (!rule.variables.is_empty()).then_some(&rule.variables[..])
+    }
+
+    fn rule(&self, function: &str, library: &str) -> Option<&Rule> {
         let fits = |rule: &&Rule| fits(&rule.function, function) && fits(&rule.library, library);
-        self.0.iter().find(fits).map(|rule| rule.action)
+        self.0.iter().find(fits)
     }
 }
 
 /// Whether a text fits a pattern, in which `*` stands for any text.
-fn fits(pattern: &str, text: &str) -> bool {
+pub fn fits(pattern: &str, text: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == text,
         Some((head, tail)) => text.strip_prefix(head).is_some_and(|rest| {
@@ -144,6 +167,7 @@ mod tests {
             ("ignore f\nforget g", "line 2: `forget g`"),
             ("ignore", "line 1: `ignore`"),
             ("order f in", "line 1"),
+            ("order f with", "line 1"),
             ("order f of lib.so", "line 1"),
         ] {
             let wrong = Rules::parse(text).expect_err(text).to_string();

@@ -366,7 +366,7 @@ pub fn order(order: AbiOrder) -> Order {
 #[inline]
 pub fn begin_atomic(t: &mut Thread, addr: usize) {
     if !t.serial {
-        if t.log.steered.is_some() {
+        if t.log.on && t.log.steered.is_some() {
             crate::steer::atomic(t, addr);
         }
         shard(addr).hold(t.atomics > 0);

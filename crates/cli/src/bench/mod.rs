@@ -87,6 +87,9 @@ fn table(args: &Bench, paper: &Paper, term: Term) -> Result<ExitCode> {
     let sources = Sources {
         results: results.as_ref(),
         traces: traces.as_ref(),
+        workloads: &args.workloads,
+        directory: &args.dir,
+        svg: args.svg.as_deref(),
     };
     let text = (paper.make)(&sources)?;
     put(text)?;

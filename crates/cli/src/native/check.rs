@@ -5,13 +5,14 @@ use super::home::Home;
 use super::listen::{Listener, conclude};
 use super::run::{self, End};
 use super::settings::{EXIT_CODE, Settings};
-use super::shim;
+use super::shim::{self, EXCLUDE, INCLUDE};
 use crate::args::{Check, Target};
 use crate::files;
 use crate::term::{Color, Term};
 use anyhow::{Context, Result, bail};
 use deadheat_instrument::module::Placement;
 use deadheat_instrument::program::{self, Kind};
+use deadheat_instrument::select::Selection;
 use deadheat_report::quote;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -45,19 +46,18 @@ pub fn run(args: &Check, color: Color) -> Result<ExitCode> {
 }
 
 /// What a program is built for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Purpose {
+#[derive(Clone, Copy)]
+pub enum Purpose<'a> {
     /// To be checked, with this placement if there is a wish.
     Check(Option<Placement>),
     /// To be checked, and to say what became of each access.
     Explain(Option<Placement>),
-    /// To be recorded.
-    Record,
+    /// To be recorded, as far as the selection goes.
+    Record(&'a Selection),
 }
 
 /// The program to run: built into `directory` if a source was given.
-pub fn program(args: &Target, directory: &Path, purpose: Purpose) -> Result<PathBuf> {
-    let record = purpose == Purpose::Record;
+pub fn program(args: &Target, directory: &Path, purpose: Purpose<'_>) -> Result<PathBuf> {
     match Language::of(&args.target) {
         Some(language) => build(args, language, directory, purpose),
         None if matches!(purpose, Purpose::Check(Some(_)) | Purpose::Explain(Some(_))) => bail!(
@@ -65,11 +65,15 @@ pub fn program(args: &Target, directory: &Path, purpose: Purpose) -> Result<Path
             args.target.display()
         ),
         None if args.keep.is_some() => bail!("--keep is for sources; {} is built", args.target.display()),
-        None => instrumented(&args.target, record),
+        None if matches!(purpose, Purpose::Record(selection) if !selection.is_all()) => bail!(
+            "--include and --exclude are for sources; {} is built: build it with {INCLUDE} and {EXCLUDE} in the environment, globs between semicolons",
+            args.target.display()
+        ),
+        None => instrumented(&args.target, matches!(purpose, Purpose::Record(_))),
     }
 }
 
-fn build(args: &Target, language: Language, directory: &Path, purpose: Purpose) -> Result<PathBuf> {
+fn build(args: &Target, language: Language, directory: &Path, purpose: Purpose<'_>) -> Result<PathBuf> {
     // A compiler would say so as well, but in its own words.
     std::fs::metadata(&args.target).with_context(|| format!("cannot read {}", args.target.display()))?;
     let name = args.target.file_stem().unwrap_or_default();
@@ -87,17 +91,21 @@ fn build(args: &Target, language: Language, directory: &Path, purpose: Purpose) 
         &args.cflags,
         &args.rustflags,
         &Home::open()?,
-        purpose == Purpose::Record,
+        matches!(purpose, Purpose::Record(_)),
     )?;
-    let (placement, explain) = match purpose {
-        Purpose::Check(placement) => (placement, false),
-        Purpose::Explain(placement) => (placement, true),
-        Purpose::Record => (None, false),
-    };
-    if let Some(placement) = placement {
-        command.env(shim::PLACEMENT, placement.as_str());
+    match purpose {
+        Purpose::Check(placement) | Purpose::Explain(placement) => {
+            if let Some(placement) = placement {
+                command.env(shim::PLACEMENT, placement.as_str());
+            }
+        }
+        Purpose::Record(selection) if selection.is_all() => {}
+        Purpose::Record(selection) => {
+            command.env(INCLUDE, selection.include.join("\n"));
+            command.env(EXCLUDE, selection.exclude.join("\n"));
+        }
     }
-    if explain {
+    if matches!(purpose, Purpose::Explain(_)) {
         command.env(shim::EXPLAIN, "1");
     }
     compilers::build(command, &args.target)?;

@@ -5,13 +5,15 @@
 //! Besides, memory is replayed (`replay.rs`), as much as the recorded accesses touched: a read that no recorded write explains is told
 //! without its value.
 
+use super::objects::Known;
 use super::replay::Memory;
 use anyhow::{Context, Result, bail};
 use deadheat_abi::spill::{
     self, BLOCK_HEADER, BlockHeader, Kind, MAGIC, MODULES, Reader, Record, UNIT, WIDE_ATOMIC,
 };
 use deadheat_event::{
-    Addr, AtomicOp, Code, Event, MAX_ACCESS, Mode, NameId, Object, Op, Order, Site, SiteId, SyncId, ThreadId,
+    Addr, AtomicOp, Code, Event, MAX_ACCESS, Mode, NameId, Object, ObjectSetId, Op, Order, Site, SiteId,
+    SyncId, ThreadId,
 };
 use deadheat_report::native::Addresses;
 use deadheat_trace::{Interner, Sink};
@@ -240,13 +242,17 @@ struct Trace<'s> {
     /// Addresses whose variable was looked for.
     looked_at: HashSet<u64>,
     syncs: HashMap<u64, SyncId>,
-    next_sync: u64,
+    /// How often there was another object at an address.
+    others: HashMap<u64, u64>,
     /// How often each thread holds a lock.
     held: HashMap<SyncId, HashMap<u32, u32>>,
     /// Locks that were given back by others than who took them: like channels.
     odd: HashSet<SyncId>,
     /// What the call that a thread begins next reaches.
     objects: HashMap<u32, Vec<Object>>,
+    /// What the calls of a thread reached, in the order in which that was told.
+    lists: HashMap<u32, Vec<ObjectSetId>>,
+    known: Known,
     wide: bool,
     memory: Memory,
 }
@@ -263,10 +269,12 @@ impl<'s> Trace<'s> {
             sites: HashMap::new(),
             looked_at: HashSet::new(),
             syncs: HashMap::new(),
-            next_sync: 1,
+            others: HashMap::new(),
             held: HashMap::new(),
             odd: HashSet::new(),
             objects: HashMap::new(),
+            lists: HashMap::new(),
+            known: Known::default(),
             wide,
             memory: Memory::default(),
         }
@@ -338,6 +346,7 @@ impl<'s> Trace<'s> {
         } else if is(Kind::Free) {
             return self.pieces(thread, pc, addr, number, |addr, size| Op::Free { addr, size });
         } else if is(Kind::Alloc) {
+            self.known.forget(addr, number);
             return self.pieces(thread, pc, addr, number, |addr, size| Op::Alloc { addr, size });
         } else if is(Kind::Acquire) {
             self.acquire(thread, addr, Mode::Exclusive)
@@ -365,6 +374,7 @@ impl<'s> Trace<'s> {
             if let Some(sync) = self.syncs.remove(&addr) {
                 self.held.remove(&sync);
                 self.odd.remove(&sync);
+                *self.others.entry(addr).or_default() += 1;
             }
             return Ok(());
         } else if is(Kind::Fork) {
@@ -396,10 +406,17 @@ impl<'s> Trace<'s> {
                 objects.push(EVERYTHING);
             }
             debug_assert!(value.is_some() || self.wide);
-            let name = self.names.get(&addr).map_or("", String::as_str);
-            Op::CallBegin {
-                function: self.tables.name(name),
-                objects: self.tables.objects(objects),
+            let objects = self.tables.objects(self.known.cut(&objects));
+            self.lists.entry(thread).or_default().push(objects);
+            self.call(addr, objects)
+        } else if is(Kind::CallAgain) {
+            let list = self
+                .lists
+                .get(&thread)
+                .and_then(|lists| lists.get(number as usize));
+            match list.copied() {
+                Some(objects) => self.call(addr, objects),
+                None => return Ok(()),
             }
         } else if is(Kind::CallEnd) {
             Op::CallEnd
@@ -411,6 +428,15 @@ impl<'s> Trace<'s> {
             return Ok(());
         };
         self.put(thread, pc, op)
+    }
+
+    /// A call of the function that `addr` stands for.
+    fn call(&mut self, addr: u64, objects: ObjectSetId) -> Op {
+        let name = self.names.get(&addr).map_or("", String::as_str);
+        Op::CallBegin {
+            function: self.tables.name(name),
+            objects,
+        }
     }
 
     /// Memory of any length, as events that are not too large.
@@ -510,13 +536,14 @@ impl<'s> Trace<'s> {
         }
     }
 
-    /// The object at an address, as long as it is the same.
+    /// The object at an address, as long as it is the same. Its number is an address within it: so it is known which missing
+    /// calls reach it. (Of five objects one after another at an address the last two are taken for one.)
     fn sync(&mut self, addr: u64) -> SyncId {
         if let Some(sync) = self.syncs.get(&addr) {
             return *sync;
         }
-        let sync = SyncId(self.next_sync);
-        self.next_sync += 1;
+        let others = self.others.get(&addr).copied().unwrap_or(0);
+        let sync = SyncId(addr.wrapping_add(others.min(3)));
         self.syncs.insert(addr, sync);
         if let Some((name, start)) = self.addresses.variable(addr)
             && start == addr

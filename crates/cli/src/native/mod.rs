@@ -15,6 +15,7 @@ pub mod explain;
 pub mod home;
 mod listen;
 mod merge;
+mod objects;
 pub mod record;
 mod replay;
 pub mod reporter;

@@ -9,6 +9,7 @@ use crate::args::Record;
 use crate::files;
 use crate::term::{Color, Term, say};
 use anyhow::{Context, Result, bail};
+use deadheat_instrument::select::Selection;
 use deadheat_report::quote;
 use deadheat_trace::Format;
 use std::path::Path;
@@ -46,8 +47,12 @@ pub fn run(args: &Record, color: Color) -> Result<ExitCode> {
         ..Settings::default()
     };
     let mut listener = Listener::new(settings.clone(), command(), String::new())?;
+    let selection = Selection {
+        include: args.selected.include.clone(),
+        exclude: args.selected.exclude.clone(),
+    };
     let made = tempfile::tempdir().context("cannot make a temporary directory")?;
-    let program = check::program(&args.program, made.path(), Purpose::Record)?;
+    let program = check::program(&args.program, made.path(), Purpose::Record(&selection))?;
     let end = run::observed(&program, &args.program.arguments, &settings, &mut listener)?;
     if let Some(why) = listener.unchecked() {
         bail!("the program cannot be recorded: {why}");
@@ -79,6 +84,11 @@ pub fn run(args: &Record, color: Color) -> Result<ExitCode> {
 fn again(args: &Record) -> Result<Vec<String>> {
     let directory = std::env::current_dir().context("cannot tell the current directory")?;
     let mut words = vec![directory.to_string_lossy().into_owned()];
+    let globs = |name: &str, globs: &[String]| -> Vec<String> {
+        globs.iter().map(|glob| format!("--{name}={glob}")).collect()
+    };
+    words.extend(globs("include", &args.selected.include));
+    words.extend(globs("exclude", &args.selected.exclude));
     words.extend(args.program.words());
     Ok(words)
 }

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use deadheat_instrument::cache::Key;
 use deadheat_instrument::driver::{self, Config, Face};
 use deadheat_instrument::module::Placement;
+use deadheat_instrument::select::Selection;
 use std::ffi::OsString;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
@@ -16,6 +17,10 @@ use std::process::{Command, ExitCode};
 pub const COUNT: &str = "DEADHEAT_COUNT";
 /// The environment variable that asks for programs to be recorded, not checked.
 pub const RECORD: &str = "DEADHEAT_RECORD";
+/// What of them: globs, one a line or between semicolons.
+pub const INCLUDE: &str = "DEADHEAT_INCLUDE";
+/// What not.
+pub const EXCLUDE: &str = "DEADHEAT_EXCLUDE";
 
 /// The environment variable that says which checks are left out, and which are moved.
 pub const PLACEMENT: &str = "DEADHEAT_PLACEMENT";
@@ -93,6 +98,7 @@ fn link(face: Face, arguments: Vec<OsString>, term: Term) -> Result<u8> {
         identity: identity()?,
         count: std::env::var_os(COUNT).is_some_and(|value| value == "1"),
         record: std::env::var_os(RECORD).is_some_and(|value| !value.is_empty() && value != "0"),
+        selection: Selection::parse(&globs(INCLUDE)?, &globs(EXCLUDE)?),
         placement: placement()?,
         explain: std::env::var_os(EXPLAIN).is_some_and(|value| value == "1"),
     };
@@ -101,6 +107,14 @@ fn link(face: Face, arguments: Vec<OsString>, term: Term) -> Result<u8> {
         (Some(code), _) => u8::try_from(code).unwrap_or(1),
         (None, signal) => 128 + signal.and_then(|signal| u8::try_from(signal).ok()).unwrap_or(0),
     })
+}
+
+fn globs(name: &str) -> Result<String> {
+    match std::env::var(name) {
+        Ok(value) => Ok(value),
+        Err(std::env::VarError::NotPresent) => Ok(String::new()),
+        Err(error) => Err(error).context(format!("{name} cannot be read")),
+    }
 }
 
 /// What the environment says of checks.

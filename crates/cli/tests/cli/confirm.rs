@@ -155,6 +155,46 @@ fn account_is_confirmed() {
     }
 }
 
+/// What is left out is left out again, or places are elsewhere and events are counted that the trace does not have.
+#[test]
+fn a_recording_that_leaves_functions_out_is_confirmed() {
+    let files = Files::new();
+    let text = FIGURE_8
+        .replace(
+            "int x, y;",
+            "static pthread_mutex_t own = PTHREAD_MUTEX_INITIALIZER;\nint x, y;\n\
+             static void note(int *at) { pthread_mutex_lock(&own); ++*at; pthread_mutex_unlock(&own); }",
+        )
+        .replace("y = 1;", "int n = 0; note(&n); note(&n); y = 1;")
+        .replace("y = 2;", "int n = 0; note(&n); y = 2;");
+    let (source, trace) = (files.file("noted.c", &text), files.path("run.dht"));
+    let rules = files.file("rules", "objects *\n");
+    let arguments = [
+        "record",
+        "-o",
+        &trace,
+        "--exclude",
+        "note",
+        "--external-rules",
+        &rules,
+        &source,
+    ];
+    let ran = run(&arguments);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let confirmed = run(&["predict", "--model", "rdit", "--confirm", &trace]);
+    assert_eq!(
+        (confirmed.status, confirmed.last_line()),
+        (66, "deadheat: 1 data race, 1 confirmed"),
+        "{}",
+        confirmed.stderr
+    );
+    assert!(
+        confirmed.stderr.contains("confirmed data race on y"),
+        "{}",
+        confirmed.stderr
+    );
+}
+
 #[test]
 fn what_does_not_happen_in_time_remains_a_prediction() {
     let files = Files::new();

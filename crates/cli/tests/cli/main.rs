@@ -7,6 +7,7 @@ mod cc;
 mod confirm;
 mod harness;
 mod hostile;
+mod missing;
 mod mixed;
 mod native;
 mod placement;

@@ -7,7 +7,7 @@ use deadheat_event::{AtomicOp, Event, Op, Tables};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
-fn record(arguments: &[&str]) -> Ran {
+pub fn record(arguments: &[&str]) -> Ran {
     let mut all = vec!["record"];
     all.extend(arguments);
     let mut command = command(&all);
@@ -18,20 +18,20 @@ fn record(arguments: &[&str]) -> Ran {
     ran(&mut command)
 }
 
-fn read(trace: &str) -> (Vec<Event>, Tables) {
+pub fn read(trace: &str) -> (Vec<Event>, Tables) {
     let mut source = deadheat_trace::open(Path::new(trace)).expect("a trace");
     deadheat_trace::read_all(source.as_mut()).expect("a trace to its end")
 }
 
 #[track_caller]
-fn is_well_formed(trace: &str) {
+pub fn is_well_formed(trace: &str) {
     let ran = deadheat(&["trace", "validate", trace]);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
 }
 
 /// Replays memory: each value read is what was last written, as far as that is known. How many reads were compared.
 #[track_caller]
-fn values_agree(events: &[Event]) -> usize {
+pub fn values_agree(events: &[Event]) -> usize {
     let mut memory: HashMap<u64, u8> = HashMap::new();
     let mut compared = 0;
     for (number, event) in events.iter().enumerate() {

@@ -77,6 +77,7 @@ impl<'a> Workshop<'a> {
                 notes: true,
                 count: config.count,
                 record: config.record,
+                selection: config.selection.clone(),
                 placement: config.placement,
                 explain: config.explain,
             },
@@ -162,6 +163,7 @@ impl<'a> Workshop<'a> {
             Some(Origin::File) => self.options.clone(),
             Some(_) => Options {
                 record: self.config.record,
+                selection: self.config.selection.of_standard_library(),
                 placement: self.config.placement,
                 ..Options::default()
             },
@@ -299,6 +301,7 @@ impl<'a> Workshop<'a> {
                 notes: false,
                 count: self.config.count,
                 record: self.config.record,
+                selection: self.config.selection.of_standard_library(),
                 placement: self.config.placement,
                 explain: self.config.explain,
             },
@@ -307,7 +310,7 @@ impl<'a> Workshop<'a> {
 
     fn key(&self, what: &str, options: &Options, contents: &[&[u8]]) -> Key {
         let options = format!(
-            "{what} abi {} level {} cpu {} pic {} notes {} count {} record {} placement {} explain {} profile {:?}",
+            "{what} abi {} level {} cpu {} pic {} notes {} count {} record {} {:?} placement {} explain {} profile {:?}",
             deadheat_abi::VERSION,
             options.opt_level,
             options.cpu,
@@ -315,6 +318,7 @@ impl<'a> Workshop<'a> {
             options.notes,
             self.config.count,
             options.record,
+            options.selection,
             options.placement.as_str(),
             options.explain,
             options.profile

@@ -17,6 +17,7 @@ mod words;
 use crate::cache::{self, Cache};
 use crate::module::Placement;
 use crate::program;
+use crate::select::Selection;
 use inputs::Workshop;
 use line::{Line, Output, Part};
 use own::Own;
@@ -53,6 +54,8 @@ pub struct Config {
     pub count: bool,
     /// Make programs that are to be recorded, not checked.
     pub record: bool,
+    /// What of them.
+    pub selection: Selection,
     /// Which checks are left out, and which are moved.
     pub placement: Placement,
     /// Whether programs are to say what became of each access.

@@ -13,8 +13,10 @@ pub mod coverage;
 mod decisions;
 mod effects;
 mod flow;
+mod functions;
 mod ir;
 mod loops;
+mod missing;
 mod neighbours;
 mod nest;
 mod outside;
@@ -32,14 +34,18 @@ use crate::effects::Facts;
 use crate::effects::summary::Summary;
 use crate::llvm::{Context, Machine, Module};
 use crate::module::Options;
+use crate::select::Treatment;
 use ir::{Ir, Value, attribute_kind};
 use llvm_sys::LLVMLinkage;
 pub use outside::is_rust;
 use std::collections::BTreeSet;
 
 /// Before the optimiser.
-pub fn prepare(context: &Context, module: &Module<'_>, opt_level: u8) {
+pub fn prepare(context: &Context, module: &Module<'_>, options: &Options) {
     let ir = Ir::new(context, module);
+    if options.record {
+        missing::prepare(ir, &options.selection);
+    }
     let sanitize = attribute_kind("sanitize_thread");
     let uwtable = attribute_kind("uwtable");
     let optnone = attribute_kind("optnone");
@@ -52,7 +58,7 @@ pub fn prepare(context: &Context, module: &Module<'_>, opt_level: u8) {
         ir.add(function, sanitize, 0);
         ir.add_text(function, "disable-tail-calls", "true");
         // At level 0 a compiler puts it on everything; above, the user did and wants it.
-        if opt_level == 0 {
+        if options.opt_level == 0 {
             function.remove(optnone);
         }
     }
@@ -72,14 +78,25 @@ pub fn run(
     outside::say_what_is_inside(ir);
     let mut used = BTreeSet::new();
     let mut inserter = checks::Inserter::new(ir, machine.layout(), &mut used, options, calls);
+    let missing = options.record.then(|| missing::Missing::new(ir, options));
     for function in ir.functions() {
-        if !is_left_alone(function) && !resolvers.contains(&function) {
-            inserter.instrument(function);
+        if is_left_alone(function) || resolvers.contains(&function) {
+            continue;
+        }
+        match &missing {
+            None => inserter.instrument(function),
+            Some(missing) if missing::treatment(function) == Treatment::Excluded => missing.mark(function),
+            Some(missing) => {
+                missing.surround_calls(function);
+                inserter.instrument(function);
+                missing.mark(function);
+            }
         }
     }
     inserter.decisions().embed(ir);
     let mut text = templates::module(&ir.head(), used.into_iter());
     text.push_str(&outside::definitions(ir));
+    text.push_str(&missing::definitions(ir));
     text
 }
 

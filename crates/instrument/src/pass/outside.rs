@@ -67,7 +67,7 @@ fn variable<'m>(ir: Ir<'m>, function: Value<'m>) -> Value<'m> {
 }
 
 /// Whether an argument may lead to memory that threads share.
-fn may_lead(argument: Value<'_>) -> bool {
+pub fn may_lead(argument: Value<'_>) -> bool {
     let ty = argument.ty();
     (ty.is_plain_pointer() || ty.integer_bits() == Some(64))
         && argument.constant_integer().is_none()

@@ -26,7 +26,8 @@ fn fits(ty: Type<'_>, bytes: u64, layout: LLVMTargetDataRef) -> bool {
     plain && llvm!(LLVMSizeOfTypeInBits(layout, ty.raw())) == 8 * bytes
 }
 
-fn is_float(ty: Type<'_>) -> bool {
+/// A floating-point number.
+pub fn is_float(ty: Type<'_>) -> bool {
     use LLVMTypeKind::{LLVMBFloatTypeKind, LLVMDoubleTypeKind, LLVMFloatTypeKind, LLVMHalfTypeKind};
     matches!(
         ty.kind(),

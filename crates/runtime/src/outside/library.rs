@@ -195,6 +195,16 @@ pub fn segment(addr: usize) -> Option<Segment> {
     object_seen(addr, |loaded| loaded.segment(addr)).flatten()
 }
 
+/// The file name of the object that a function is in.
+pub fn file_of(function: usize) -> String {
+    object_of(function, |loaded| loaded.file.clone()).unwrap_or_default()
+}
+
+/// Where that begins.
+pub fn start_of(function: usize) -> usize {
+    object_of(function, |loaded| loaded.start).unwrap_or(0)
+}
+
 /// Looks at libraries anew if an address is in none that was looked at.
 pub fn look(addr: usize) {
     object_of(addr, |_| ());

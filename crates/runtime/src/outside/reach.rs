@@ -54,7 +54,7 @@ pub fn show(start: usize, len: usize) {
 }
 
 /// Whether some of it cannot be read.
-fn is_hidden(start: usize, end: usize) -> bool {
+pub fn is_hidden(start: usize, end: usize) -> bool {
     HIDDEN
         .lock()
         .iter()
@@ -113,16 +113,6 @@ pub fn carried(t: &Thread, key: Key) -> HbSync {
         sync::carried_in(t, start, end, &mut carried);
     }
     carried
-}
-
-/// An object as it is recorded: first byte and length. Those that are no stretch of memory of their own have addresses that no
-/// memory has.
-pub fn object(t: &Thread, key: Key) -> (usize, usize) {
-    let whole = key.is_block() || key == Key::data(key.0);
-    match range(t, key).filter(|_| whole) {
-        Some((start, end)) if start < end => (start, end - start),
-        _ => (key.0 | 1 << 62, 1),
-    }
 }
 
 /// Where an object is.
@@ -222,10 +212,11 @@ fn stack_pointer() -> usize {
 }
 
 /// Says that somebody looks, for as long as it lives.
-struct Looking;
+pub struct Looking;
 
 impl Looking {
-    fn begin() -> Looking {
+    /// From now on.
+    pub fn begin() -> Looking {
         ANY.store(true, Ordering::SeqCst);
         LOOKING.fetch_add(1, Ordering::SeqCst);
         Looking

@@ -1,28 +1,86 @@
 //! Calls as they are recorded: RDIT's `CallBegin`, with the objects that the call reaches.
 
-use super::reach;
-use crate::record;
+use super::objects::{self, Calls, Object};
+use super::{Key, library, variables};
+use crate::rules::Action;
 use crate::thread::Thread;
+use crate::{channel, record};
 use deadheat_abi::callee::Callee;
+use std::ffi::CStr;
 
-/// Records that the innermost call begins.
+/// Records that the innermost call of code that is not instrumented begins.
 pub fn begin(t: &mut Thread) {
-    let Some(call) = t.calls.open.last().filter(|_| t.log.on) else {
+    let Some(call) = t.calls.open.last() else { return };
+    if !t.log.on {
         return;
-    };
+    }
     let (function, name) = match call.callee.is_null() {
         true => (0, None),
         // SAFETY: a variable of the program, and a string.
         false => unsafe {
             let Callee { function, name, .. } = &*call.callee;
-            let name = (!name.is_null()).then(|| std::ffi::CStr::from_ptr(*name));
+            let name = (!name.is_null()).then(|| CStr::from_ptr(*name));
             (*function as usize, name)
         },
     };
-    let keys = call.reached.as_ref().and_then(|reached| reached.keys.clone());
-    let objects: Option<Vec<_>> = keys.map(|keys| keys.iter().map(|key| reach::object(t, *key)).collect());
-    let recorded = record::call_begin(t, function, name, objects.as_deref());
-    if let Some(call) = t.calls.open.last_mut() {
-        call.recorded = recorded;
+    let (roots, library) = (call.from.roots.clone(), call.from.library);
+    if channel::options().calls == Calls::None {
+        return;
+    }
+    let reached = objects::reached(t, &roots).map(|mut reached| {
+        reached.extend(library.map(|key| (key.0 | 1 << 62, 1)));
+        reached.extend(name.map(|name| by_rule(function, name)).unwrap_or_default());
+        reached
+    });
+    objects::begin_unseen();
+    let recorded = record::call_begin(t, function, name, reached.as_deref());
+    match t.calls.open.last_mut() {
+        Some(call) if recorded => call.recorded = true,
+        _ => objects::end_unseen(),
+    }
+}
+
+/// It ends.
+pub fn end(t: &mut Thread) {
+    objects::end_unseen();
+    record::call_end(t);
+}
+
+/// What a call reaches that the user has left out: the inner answer is `None` if that is too much, the outer one if nobody
+/// need be told. `usual` is what it orders if no rule says anything else.
+pub fn objects(
+    t: &mut Thread,
+    roots: &[usize],
+    (function, name): (usize, &CStr),
+    usual: Action,
+) -> Option<Option<Vec<Object>>> {
+    let options = channel::options();
+    let file = library::file_of(function);
+    let action = options
+        .rules
+        .action(&name.to_string_lossy(), &file)
+        .unwrap_or(usual);
+    if action == Action::Ignore || options.calls == Calls::None {
+        return None;
+    }
+    let Some(mut reached) = objects::reached(t, roots) else {
+        return Some(None);
+    };
+    reached.extend(by_rule(function, name));
+    if action == Action::Order {
+        reached.extend(variables::all_beside(function));
+        reached.push((Key::library(library::start_of(function)).0 | 1 << 62, 1));
+    }
+    Some(Some(reached))
+}
+
+/// The variables that a rule says a function uses.
+fn by_rule(function: usize, name: &CStr) -> Vec<Object> {
+    let rules = &channel::options().rules;
+    match rules.variables(&name.to_string_lossy(), &library::file_of(function)) {
+        None => Vec::new(),
+        Some(patterns) => {
+            variables::named(|name| patterns.iter().any(|pattern| crate::rules::fits(pattern, name)))
+        }
     }
 }

@@ -1,15 +1,13 @@
-//! Goldilocks, Tables 1 and 2 and Figure 4.
+//! Goldilocks, Tables 1 and 2.
 
 use super::Sources;
-use super::traces::{analyse, analyse_events};
+use super::traces::analyse;
 use crate::bench::markdown::{Table, number};
 use crate::bench::results::{Quantity, Results};
 use crate::bench::tools::NATIVE;
 use crate::meter::thousands;
 use anyhow::Result;
 use deadheat_detect::select::{Choice, DetectorName};
-use deadheat_trace::generate::{Config, Generator, Pattern};
-use deadheat_trace::read_all;
 
 fn by(detector: DetectorName) -> Choice {
     Choice {
@@ -92,44 +90,4 @@ pub fn table_2(sources: &Sources<'_>) -> Result<String> {
     Ok(format!(
         "{table}\n\\* where a location is left alone after its first race. {OFFLINE}"
     ))
-}
-
-const EVENTS: u64 = 200_000;
-
-/// Nanoseconds for each access, the synchronisation around it included.
-pub fn figure_4(_: &Sources<'_>) -> Result<String> {
-    let detectors = [
-        DetectorName::Vc,
-        DetectorName::Eraser,
-        DetectorName::Goldilocks,
-        DetectorName::FastTrack,
-    ];
-    let mut text = String::new();
-    for pattern in [Pattern::SharedSpot, Pattern::LocalSpot, Pattern::Multiset] {
-        let mut head = vec![format!("{pattern}: threads")];
-        head.extend(detectors.iter().map(|detector| format!("{detector} ns")));
-        let mut table = Table::new(0, head);
-        for threads in [1, 2, 4, 8, 16, 32, 64, 128, 256] {
-            let mut generator = Generator::new(&Config {
-                pattern,
-                threads,
-                events: EVENTS,
-                locks: 64.max(threads),
-                variables: 64.max(u64::from(threads)),
-                ..Config::default()
-            });
-            let (events, tables) = read_all(&mut generator)?;
-            let mut row = vec![threads.to_string()];
-            for detector in detectors {
-                let done = analyse_events(&events, &tables, &by(detector))?;
-                row.push(format!(
-                    "{:.0}",
-                    done.seconds() * 1e9 / done.accesses().max(1) as f64
-                ));
-            }
-            table.row(row);
-        }
-        text.push_str(&format!("{table}\n"));
-    }
-    Ok(text)
 }

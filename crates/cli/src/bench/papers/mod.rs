@@ -5,6 +5,7 @@
 //! whose parts are not there says what it needs.
 
 mod bigfoot;
+mod figure4;
 mod goldilocks;
 mod multirace;
 mod rdit;
@@ -14,6 +15,7 @@ mod tree;
 
 use super::results::Results;
 use anyhow::{Result, bail};
+use std::path::Path;
 use traces::Traces;
 
 /// What tables are made of.
@@ -22,6 +24,12 @@ pub struct Sources<'a> {
     pub results: Option<&'a Results>,
     /// Traces, if there are some.
     pub traces: Option<&'a Traces>,
+    /// Where the workloads are.
+    pub workloads: &'a Path,
+    /// Where programs that are built go.
+    pub directory: &'a Path,
+    /// Where plots go, if they are wanted.
+    pub svg: Option<&'a Path>,
 }
 
 impl<'a> Sources<'a> {
@@ -147,18 +155,18 @@ pub const PAPERS: &[Paper] = &[
         name: "goldilocks-figure-4",
         about: "cost of an access by threads",
         needs: Needs::Nothing,
-        make: goldilocks::figure_4,
+        make: figure4::figure_4,
     },
     Paper {
         name: "rdit-5.3",
         about: "races and false alarms of HB, CP, MC and RDIT on incomplete traces",
-        needs: Needs::Traces,
+        needs: Needs::Nothing,
         make: rdit::table_5_3,
     },
     Paper {
         name: "rdit-5.4",
         about: "size and time of recording with and without BarrierPairs",
-        needs: Needs::Traces,
+        needs: Needs::Nothing,
         make: rdit::table_5_4,
     },
 ];
@@ -195,6 +203,9 @@ mod tests {
         let nothing = Sources {
             results: None,
             traces: None,
+            workloads: Path::new("bench/workloads"),
+            directory: Path::new("target/bench"),
+            svg: None,
         };
         for paper in PAPERS {
             let made = (paper.needs != Needs::Nothing).then(|| (paper.make)(&nothing));
@@ -237,6 +248,9 @@ mod tests {
         let all = Sources {
             results: Some(&measured),
             traces: Some(&traces),
+            workloads: Path::new("bench/workloads"),
+            directory: Path::new("target/bench"),
+            svg: None,
         };
         for paper in PAPERS.iter().filter(|paper| paper.needs != Needs::Nothing) {
             match (paper.make)(&all) {

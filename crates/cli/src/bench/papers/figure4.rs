@@ -1,27 +1,59 @@
-//! Goldilocks Figure 4 on this machine: the cost of one access against the number of threads.
-//!
-//! `cargo bench -p deadheat-detect --bench figure4 [-- --svg FILE]`
+//! Goldilocks' Figure 4 on this machine: the cost of one access against the number of threads.
 //!
 //! The patterns are the paper's: every thread works on variables that each have a lock (`sharedspot`), on variables of
 //! its own (`localspot`), or on a multiset. The time is that of the whole analysis divided by the number of accesses, so
 //! the cost of the synchronisation around an access is in it, as in the paper.
 
-use deadheat_detect::goldilocks::Goldilocks;
-use deadheat_detect::{Analysis, Driver, baseline::Empty, eraser::Eraser, fasttrack::FastTrack, vc::Vc};
-use deadheat_event::{Detector, Event, Tables};
-use deadheat_trace::Source;
+use super::Sources;
+use super::traces::analyse_events;
+use crate::bench::markdown::Table;
+use anyhow::{Context, Result};
+use deadheat_detect::select::{Choice, DetectorName};
 use deadheat_trace::generate::{Config, Generator, Pattern};
+use deadheat_trace::read_all;
 use std::fmt::Write;
-use std::time::Instant;
 
 const THREADS: [u32; 9] = [1, 2, 4, 8, 16, 32, 64, 128, 256];
 const PATTERNS: [Pattern; 3] = [Pattern::SharedSpot, Pattern::LocalSpot, Pattern::Multiset];
-const DETECTORS: [&str; 5] = ["empty", "vc", "eraser", "goldilocks", "fasttrack"];
-const EVENTS: u64 = 400_000;
-const RUNS: usize = 5;
+const DETECTORS: [DetectorName; 5] = [
+    DetectorName::Empty,
+    DetectorName::Vc,
+    DetectorName::Eraser,
+    DetectorName::Goldilocks,
+    DetectorName::FastTrack,
+];
+const EVENTS: u64 = 200_000;
 
-fn events(pattern: Pattern, threads: u32) -> (Vec<Event>, Tables) {
-    let mut source = Generator::new(&Config {
+/// The table, and with `--svg DIR` the plot.
+pub fn figure_4(sources: &Sources<'_>) -> Result<String> {
+    let mut text = String::new();
+    let mut curves = Vec::new();
+    for pattern in PATTERNS {
+        let mut head = vec![format!("{pattern}: threads")];
+        head.extend(DETECTORS.iter().map(|detector| format!("{detector} ns")));
+        let mut table = Table::new(0, head);
+        let mut rows = Vec::new();
+        for threads in THREADS {
+            let row = costs(pattern, threads)?;
+            let cells = row.iter().map(|ns| format!("{ns:.0}"));
+            table.row([threads.to_string()].into_iter().chain(cells));
+            rows.push(row);
+        }
+        text.push_str(&format!("{table}\n"));
+        curves.push(rows);
+    }
+    if let Some(directory) = sources.svg {
+        let file = directory.join("goldilocks-figure-4.svg");
+        std::fs::create_dir_all(directory)
+            .and_then(|()| std::fs::write(&file, plot(&curves)))
+            .with_context(|| format!("cannot write {}", file.display()))?;
+    }
+    Ok(text)
+}
+
+/// Nanoseconds for each access, the synchronisation around it included, by detector.
+fn costs(pattern: Pattern, threads: u32) -> Result<Vec<f64>> {
+    let mut generator = Generator::new(&Config {
         pattern,
         threads,
         events: EVENTS,
@@ -29,63 +61,18 @@ fn events(pattern: Pattern, threads: u32) -> (Vec<Event>, Tables) {
         variables: 64.max(u64::from(threads)),
         ..Config::default()
     });
-    let (mut all, mut block) = (Vec::new(), Vec::new());
-    while source.next_block(&mut block).expect("a generator does not fail") {
-        all.extend_from_slice(&block);
-    }
-    (all, source.tables().clone())
-}
-
-/// Nanoseconds for each access: the best of several runs, because only disturbances make a run longer.
-fn cost<D: Detector + Default>(events: &[Event], tables: &Tables) -> f64 {
-    let mut best = f64::INFINITY;
-    for _ in 0..RUNS {
-        let mut driver = Driver::new(D::default());
-        let mut races = 0;
-        let start = Instant::now();
-        driver.process(events, tables, &mut |_| races += 1);
-        let time = start.elapsed().as_secs_f64() * 1e9;
-        let stats = driver.stats();
-        assert_eq!(races, 0, "the patterns are free of races");
-        best = best.min(time / (stats.reads + stats.writes) as f64);
-    }
-    best
-}
-
-fn measure(detector: &str, events: &[Event], tables: &Tables) -> f64 {
-    match detector {
-        "empty" => cost::<Empty>(events, tables),
-        "vc" => cost::<Vc>(events, tables),
-        "eraser" => cost::<Eraser>(events, tables),
-        "goldilocks" => cost::<Goldilocks>(events, tables),
-        _ => cost::<FastTrack>(events, tables),
-    }
-}
-
-fn main() {
-    let args: Vec<String> = std::env::args().collect();
-    let svg = args
+    let (events, tables) = read_all(&mut generator)?;
+    DETECTORS
         .iter()
-        .position(|arg| arg == "--svg")
-        .and_then(|at| args.get(at + 1));
-    let mut curves: Vec<Vec<Vec<f64>>> = Vec::new();
-    for pattern in PATTERNS {
-        println!("\n{pattern}: nanoseconds for each access\n");
-        println!("| threads | {} |", DETECTORS.join(" | "));
-        println!("|---:|{}", "---:|".repeat(DETECTORS.len()));
-        let mut rows = Vec::new();
-        for threads in THREADS {
-            let (events, tables) = events(pattern, threads);
-            let row: Vec<f64> = DETECTORS.iter().map(|d| measure(d, &events, &tables)).collect();
-            let cells: Vec<String> = row.iter().map(|ns| format!("{ns:.0}")).collect();
-            println!("| {threads} | {} |", cells.join(" | "));
-            rows.push(row);
-        }
-        curves.push(rows);
-    }
-    if let Some(file) = svg {
-        std::fs::write(file, plot(&curves)).unwrap_or_else(|e| panic!("{file}: {e}"));
-    }
+        .map(|&detector| {
+            let choice = Choice {
+                detector,
+                ..Choice::default()
+            };
+            let done = analyse_events(&events, &tables, &choice)?;
+            Ok(done.seconds() * 1e9 / done.accesses().max(1) as f64)
+        })
+        .collect()
 }
 
 /// Three plots side by side, both axes logarithmic.
