@@ -180,7 +180,7 @@ pub fn step<const WRITE: bool>(t: &mut Thread, (write, read): (u64, u64), mask: 
 
 /// Whether a read of all of the granule's bytes by `t` is on record, in this epoch.
 #[inline(always)]
-pub fn is_read(t: &Thread, cell: &Cell) -> bool {
+fn is_read(t: &Thread, cell: &Cell) -> bool {
     let (write, mut read) = cell.load();
     if write >= FIRST_SIDE {
         return false;
@@ -194,10 +194,15 @@ pub fn is_read(t: &Thread, cell: &Cell) -> bool {
     true
 }
 
-/// Whether a write of all of the granule's bytes by `t` is on record, in this epoch.
+/// Whether accesses to all bytes of some granules by `t` are on record, in this epoch.
 #[inline(always)]
-pub fn is_written(t: &Thread, cell: &Cell) -> bool {
-    (cell.write.load(Ordering::Relaxed) ^ t.epoch) & (EPOCH | 0xff) == 0
+pub fn are_known<const WRITE: bool>(t: &Thread, cells: &[Cell]) -> bool {
+    // What the inline test looks at, of all at once.
+    let differ = cells.iter().fold(0, |differ, cell| {
+        let word = if WRITE { &cell.write } else { &cell.read };
+        differ | word.load(Ordering::Relaxed) ^ t.epoch
+    });
+    differ & (EPOCH | 0xff) == 0 || !WRITE && cells.iter().all(|cell| is_read(t, cell))
 }
 
 /// An access to all bytes of an own cell whose accesses on record were all by `t`, if it is one: what [`step`] does then.
@@ -259,6 +264,37 @@ pub fn access<const WRITE: bool>(
             }
         }
     }
+}
+
+/// Plain accesses to the same bytes of neighbouring granules, as far as they race with nothing and two words say it: how many were
+/// done. Neighbours are mostly alike, and what a step makes of one it makes of the next.
+#[inline]
+pub fn sweep<const WRITE: bool>(t: &mut Thread, cells: &[Cell], own: bool, mask: u8, at: Place) -> usize {
+    // No cell has such words.
+    let (mut last, mut made) = ((u64::MAX, u64::MAX), (0, 0));
+    for (n, cell) in cells.iter().enumerate() {
+        let old = cell.load();
+        if old != last {
+            if old.0 >= FIRST_SIDE {
+                return n;
+            }
+            made = match step::<WRITE>(t, old, mask, at) {
+                Step::Known => old,
+                Step::Words(new, 0, 0) => new,
+                _ => return n,
+            };
+            last = old;
+        }
+        if made == old {
+            continue;
+        }
+        if own {
+            cell.set(made);
+        } else if !cell.change(old, made) {
+            return n;
+        }
+    }
+    cells.len()
 }
 
 /// Names what an access races with.

@@ -162,9 +162,12 @@ impl Span {
 
     /// The part from one granule to another, as a region sees it that begins at granule `region`.
     fn piece(&self, region: usize, from: usize, to: usize) -> Piece {
-        let mut masks = [0; LONGEST];
-        for granule in from..to.min(from + self.period) {
-            masks[(granule - region) % self.period] = self.mask(granule);
+        let mut masks = self.masks;
+        if self.period > 1 {
+            masks = [0; LONGEST];
+            for granule in from..to.min(from + self.period) {
+                masks[(granule - region) % self.period] = self.mask(granule);
+            }
         }
         Piece {
             from: from - region,
@@ -207,6 +210,14 @@ impl Span {
             let own = whose == Whose::Own;
             let mut phase = (at - self.first) % self.period;
             while at < stop && found.is_empty() {
+                if self.period == 1
+                    && let Some(cells) = shadow::cells(at * 8, stop - at)
+                {
+                    at += cell::sweep::<WRITE>(t, cells, own, self.masks[0], place);
+                    if at == stop {
+                        break;
+                    }
+                }
                 let mask = self.masks[phase];
                 phase = if phase + 1 == self.period { 0 } else { phase + 1 };
                 if mask != 0 {

@@ -70,7 +70,7 @@ extern "C" fn any<const WRITE: bool>(addr: usize, len: usize, context: u64, pc: 
 }
 
 /// Up to so many bytes a read is likely one of an object, whose cells are in use.
-const SHORT: usize = 128;
+const SHORT: usize = 256;
 
 #[inline(always)]
 fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, context: u64, pc: usize) {
@@ -86,14 +86,8 @@ fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, context: u6
 /// Whether a few whole granules were accessed in this way in this epoch.
 #[inline(always)]
 fn is_known<const WRITE: bool>(t: &Thread, addr: usize, len: usize) -> bool {
-    let whole = addr.is_multiple_of(8) && len.is_multiple_of(8) && len <= SHORT;
-    whole && { (0..len).step_by(8) }.all(|at| {
-        let cell = shadow::cell(addr + at);
-        match WRITE {
-            true => cell::is_written(t, cell),
-            false => cell::is_read(t, cell),
-        }
-    })
+    let whole = (addr | len).is_multiple_of(8) && len <= SHORT;
+    whole && shadow::cells(addr, len / 8).is_some_and(|cells| cell::are_known::<WRITE>(t, cells))
 }
 
 extern "C" fn strided<const WRITE: bool>(

@@ -3,7 +3,10 @@
 //! A *run* is a stretch of granules whose cells repeat with a period: 1 where all are alike, 2 where every other one is. This is
 //! what SlimState calls coarse (one run), block (several) and strided (a period), in one form; it stands for the cells that it
 //! expands to and nothing else, so it is as precise as they are. An access to many granules is one [`cell::step`] for each run
-//! and phase. What this cannot say (too many runs, a state that does not fit into two words) is for the cells themselves.
+//! and phase. What this cannot say (a state that does not fit into two words) is for the cells themselves.
+//!
+//! A stretch of which each granule has a history of its own is a run *of cells*: the shadow cells say it, and the rest of the
+//! region stays compressed. So a column whose elements are done with one after the other is still one run as far as it is not.
 
 use crate::cell::{self, FIRST_SIDE, Found, Step};
 use crate::places::Place;
@@ -18,6 +21,10 @@ pub const MOST_RUNS: usize = 8;
 pub const MOST_CELLS: usize = 14;
 /// The longest period.
 pub const LONGEST: usize = 8;
+/// Where there are too many runs, neighbours shorter than this become runs of cells.
+const SHORT: usize = 32;
+/// So much room, of runs and of cells, there must be then.
+const ROOM: usize = 3;
 
 type Words = (u64, u64);
 type Phases = [Words; LONGEST];
@@ -38,7 +45,7 @@ pub struct Piece {
 
 /// Small numbers, because this is copied about.
 #[derive(Clone, Copy, Debug, Default)]
-struct Run {
+pub struct Run {
     start: u16,
     end: u16,
     period: u8,
@@ -56,20 +63,114 @@ impl Run {
         }
     }
 
-    fn start(&self) -> usize {
+    /// Its first granule.
+    #[inline(always)]
+    pub fn start(&self) -> usize {
         self.start.into()
     }
 
-    fn end(&self) -> usize {
+    /// Its last one, plus one.
+    #[inline(always)]
+    pub fn end(&self) -> usize {
         self.end.into()
     }
 
-    fn period(&self) -> usize {
+    /// After so many granules it repeats. It is at least as long. 0 if it is a run of cells.
+    #[inline(always)]
+    pub fn period(&self) -> usize {
         self.period.into()
     }
 
-    fn first(&self) -> usize {
+    /// Where its cells begin among all.
+    #[inline(always)]
+    pub fn first(&self) -> usize {
         self.first.into()
+    }
+
+    /// The cell of a granule among all.
+    #[inline(always)]
+    pub fn cell(&self, granule: usize) -> usize {
+        self.first() + phase(granule, self.period())
+    }
+
+    /// Whether the shadow cells say what it is.
+    #[inline(always)]
+    pub fn is_cells(&self) -> bool {
+        self.period == 0
+    }
+
+    /// Whether some of the cells that a piece touches in it are in it beyond the piece, too, so that it does not stay one run. It
+    /// has some of the piece.
+    #[inline(always)]
+    pub fn is_split_by(&self, piece: &Piece) -> bool {
+        let phases = phase(self.period(), piece.period) != 0;
+        let beyond = |mut granules: std::ops::Range<usize>| {
+            granules.len() >= self.period() || granules.any(|granule| piece.mask(granule) != 0)
+        };
+        phases
+            || self.start() < piece.from && beyond(self.start()..piece.from)
+            || piece.to < self.end() && beyond(piece.to..self.end())
+    }
+}
+
+/// A number modulo a period, of which most are 1 or 2: divisions are slow.
+#[inline(always)]
+fn phase(granule: usize, period: usize) -> usize {
+    if period.is_power_of_two() {
+        granule & (period - 1)
+    } else {
+        granule % period
+    }
+}
+
+impl Piece {
+    /// The bytes of a granule that are touched, if it is in the piece.
+    #[inline(always)]
+    pub fn mask(&self, granule: usize) -> u8 {
+        self.masks[phase(granule, self.period)]
+    }
+}
+
+/// Runs in their packed form, one after the other. It ends early where that makes no sense, because somebody changes it.
+pub struct Walk {
+    packed: Packed,
+    number: usize,
+    start: usize,
+    first: usize,
+}
+
+impl Walk {
+    /// Of all runs.
+    #[inline(always)]
+    pub fn new(packed: Packed) -> Walk {
+        Walk {
+            packed,
+            number: 0,
+            start: 0,
+            first: 0,
+        }
+    }
+}
+
+impl Iterator for Walk {
+    type Item = Run;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<Run> {
+        if self.start >= GRANULES {
+            return None;
+        }
+        let bits = self.packed.get(self.number / 4)? >> (16 * (self.number % 4));
+        let end = GRANULES.checked_sub(bits as usize & 0x3ff)?;
+        let period = (bits as usize >> 10) + 1 & 0xf;
+        let run = Run::new(self.start, end, period, self.first);
+        if end <= self.start || period > LONGEST || self.first + period > MOST_CELLS {
+            return None;
+        }
+        self.number += 1;
+        self.start = end;
+        self.first += period;
+        Some(run)
     }
 }
 
@@ -95,7 +196,8 @@ pub enum Outcome {
 /// There is no room.
 struct Full;
 
-/// A word for each four runs: of each, how many granules follow it, and its period less one. So zeros are one run of all.
+/// A word for each four runs: of each, how many granules follow it, and its period less one, modulo 16. So zeros are one run of
+/// all.
 pub type Packed = [u64; MOST_RUNS / 4];
 
 const _: () = assert!(GRANULES <= 1 << 10 && LONGEST <= 1 << 4);
@@ -126,31 +228,21 @@ impl Runs {
     #[inline]
     pub fn unpack(packed: Packed, mut cell: impl FnMut(usize) -> Words) -> Option<Runs> {
         let mut runs = Runs::none();
-        let mut start = 0;
-        while start < GRANULES {
-            let n = runs.count;
-            let bits = packed.get(n / 4)? >> (16 * (n % 4));
-            let end = GRANULES.checked_sub(bits as usize & 0x3ff)?;
-            let period = (bits >> 10 & 0xf) as usize + 1;
-            if end <= start || period > LONGEST || runs.used + period > MOST_CELLS {
-                return None;
-            }
-            runs.runs[n] = Run::new(start, end, period, runs.used);
-            for _ in 0..period {
-                runs.cells[runs.used] = cell(runs.used);
-                runs.used += 1;
-            }
+        for run in Walk::new(packed) {
+            runs.runs[runs.count] = run;
             runs.count += 1;
-            start = end;
+            runs.used = run.first() + run.period();
         }
-        Some(runs)
+        (0..runs.used).for_each(|at| runs.cells[at] = cell(at));
+        let last = runs.all().last()?;
+        (last.end() == GRANULES).then_some(runs)
     }
 
     /// Its packed form, but for the cells.
     pub fn pack(&self) -> Packed {
         let mut packed = [0; MOST_RUNS / 4];
         for (n, run) in self.all().iter().enumerate() {
-            let bits = (GRANULES - run.end()) as u64 | (run.period() as u64 - 1) << 10;
+            let bits = (GRANULES - run.end()) as u64 | (run.period() as u64 + 0xf & 0xf) << 10;
             packed[n / 4] |= bits << (16 * (n % 4));
         }
         packed
@@ -167,12 +259,12 @@ impl Runs {
 
     #[inline(always)]
     fn cell(&self, run: &Run, granule: usize) -> Words {
-        self.cells[run.first() + granule % run.period()]
+        self.cells[run.cell(granule)]
     }
 
-    /// Calls `f` with each granule and its cell, but for those that say nothing.
+    /// Calls `f` with each granule and its cell, but for those that say nothing, and those that have one.
     pub fn expand(&self, mut f: impl FnMut(usize, Words)) {
-        for run in self.all() {
+        for run in self.all().iter().filter(|run| !run.is_cells()) {
             for granule in run.start()..run.end() {
                 let words = self.cell(run, granule);
                 if words != (0, 0) {
@@ -215,15 +307,20 @@ impl Runs {
     /// Adds a run, of as short a period as will do, and unites it with the one before if that says the same.
     #[inline]
     fn push(&mut self, start: usize, end: usize, period: usize, phases: &Phases) -> Result<(), Full> {
-        let said = |at: usize| phases[at % period];
+        if period == 0 {
+            return self.push_cells(start, end);
+        }
+        let said = |at: usize| phases[phase(at, period)];
         let short = (1..period)
             .find(|by| (start..(end - by.min(&end)).min(start + period)).all(|at| said(at) == said(at + by)))
             .unwrap_or(period);
         // No longer than the run, so each of its phases occurs.
         let mut cells = [(0, 0); LONGEST];
-        (start..start + short).for_each(|at| cells[at % short] = said(at));
-        let is = |at: usize| cells[at % short];
-        if let Some(last) = self.count.checked_sub(1) {
+        (start..start + short).for_each(|at| cells[phase(at, short)] = said(at));
+        let is = |at: usize| cells[phase(at, short)];
+        if let Some(last) = self.count.checked_sub(1)
+            && !self.runs[last].is_cells()
+        {
             let before = self.runs[last];
             let both = before.period() * short;
             let alike = |at| self.cell(&before, at) == is(at);
@@ -239,6 +336,15 @@ impl Runs {
         self.append(start, end, &cells[..short])
     }
 
+    /// Adds a run of cells.
+    fn push_cells(&mut self, start: usize, end: usize) -> Result<(), Full> {
+        match self.runs[..self.count].last_mut() {
+            Some(last) if last.is_cells() => last.end = end as u16,
+            _ => self.append(start, end, &[])?,
+        }
+        Ok(())
+    }
+
     #[inline]
     fn append(&mut self, start: usize, end: usize, cells: &[Words]) -> Result<(), Full> {
         let (first, period) = (self.used, cells.len());
@@ -252,7 +358,7 @@ impl Runs {
         Ok(())
     }
 
-    /// The same, but for what `change` makes of the cells that `piece` touches: of each kind of cell once, with the first granule
+    /// The same, but for what `change` makes of the cells that `piece` touches in runs that are not of cells: of each kind of cell once, with the first granule
     /// that has it, the end of the granules that do, and how far they are apart.
     fn changed(
         &self,
@@ -261,10 +367,9 @@ impl Runs {
     ) -> Option<Runs> {
         let mut new = Runs::none();
         for run in self.all() {
-            let mut phases = [(0, 0); LONGEST];
-            phases[..run.period()].copy_from_slice(&self.cells[run.first()..run.first() + run.period()]);
+            let phases = self.phases(run);
             let (from, to) = (piece.from.max(run.start()), piece.to.min(run.end()));
-            if from >= to {
+            if from >= to || run.is_cells() {
                 new.push(run.start(), run.end(), run.period(), &phases).ok()?;
                 continue;
             }
@@ -325,23 +430,65 @@ impl Runs {
         }
     }
 
-    /// Whether an access is on record: one like it by `t` in this epoch.
-    #[inline]
-    pub fn knows(&self, t: &Thread, write: bool, piece: &Piece) -> bool {
-        if t.far {
-            return false;
+    /// The same with neighbouring short runs as runs of cells, if that makes room. What these cells are goes to `set`.
+    pub fn condensed(&self, set: impl FnMut(usize, Words)) -> Option<Runs> {
+        let short =
+            |run: Option<&Run>| run.is_some_and(|run| run.is_cells() || run.end() - run.start() < SHORT);
+        let (mut new, mut loose) = (
+            Runs::none(),
+            Runs {
+                count: 0,
+                ..self.clone()
+            },
+        );
+        for (n, run) in self.all().iter().enumerate() {
+            let before = n.checked_sub(1).and_then(|n| self.all().get(n));
+            let goes = short(Some(run)) && (short(before) || short(self.all().get(n + 1)));
+            let phases = self.phases(run);
+            let period = if goes { 0 } else { run.period() };
+            new.push(run.start(), run.end(), period, &phases).ok()?;
+            if goes {
+                loose.runs[loose.count] = *run;
+                loose.count += 1;
+            }
         }
-        self.all()
-            .iter()
-            .filter(|run| run.start() < piece.to && piece.from < run.end())
-            .all(|run| {
-                let (from, to) = (piece.from.max(run.start()), piece.to.min(run.end()));
-                let period = run.period() * piece.period;
-                (from..to.min(from + period)).all(|granule| {
-                    let mask = piece.masks[granule % piece.period];
-                    mask == 0 || has(t, self.cell(run, granule), write, mask)
-                })
-            })
+        if new.count + ROOM > MOST_RUNS || new.used + ROOM > MOST_CELLS {
+            return None;
+        }
+        loose.expand(set);
+        Some(new)
+    }
+
+    /// The same with a run of cells that are all alike as what it says. `None` if there is no room.
+    pub fn with(&self, start: usize, words: Words) -> Option<Runs> {
+        let mut new = Runs::none();
+        for run in self.all() {
+            if run.start() == start {
+                new.push(start, run.end(), 1, &[words; LONGEST]).ok()?;
+            } else {
+                new.push(run.start(), run.end(), run.period(), &self.phases(run))
+                    .ok()?;
+            }
+        }
+        Some(new)
+    }
+
+    fn phases(&self, run: &Run) -> Phases {
+        let mut phases = [(0, 0); LONGEST];
+        phases[..run.period()].copy_from_slice(&self.cells[run.first()..run.first() + run.period()]);
+        phases
+    }
+
+    /// The same in as few runs as will do.
+    pub fn united(&self) -> Runs {
+        let mut new = Runs::none();
+        for run in self.all() {
+            let phases = self.phases(run);
+            if new.push(run.start(), run.end(), run.period(), &phases).is_err() {
+                return self.clone();
+            }
+        }
+        new
     }
 
     /// The same, but for some granules of which nothing is known any more. `None` if that is not regular enough.
@@ -358,7 +505,7 @@ impl Runs {
 
 /// Whether a cell says that `t` has accessed these bytes in this epoch.
 #[inline(always)]
-fn has(t: &Thread, (write, read): Words, writes: bool, mask: u8) -> bool {
+pub fn has(t: &Thread, (write, read): Words, writes: bool, mask: u8) -> bool {
     let is = |word: u64| (word ^ t.epoch) & (EPOCH | u64::from(mask)) == 0;
     is(write) || !writes && crate::readers::each(read).any(is)
 }
@@ -432,9 +579,38 @@ mod tests {
         for _ in 0..10_000 {
             let packed = [0; 2].map(|_: u64| random.below(1 << 31) << 33 | random.below(1 << 31));
             if let Some(runs) = Runs::unpack(packed, |_| (1, 1)) {
-                assert_eq!(expanded(&runs), vec![(1, 1); GRANULES]);
+                let mut cells = expanded(&runs);
+                for run in runs.all().iter().filter(|run| run.is_cells()) {
+                    cells[run.start()..run.end()].fill((1, 1));
+                }
+                assert_eq!(cells, vec![(1, 1); GRANULES]);
             }
         }
+    }
+
+    #[test]
+    fn short_neighbours_become_cells_and_the_rest_stays() {
+        // Single ones, a long run, and a single one between two long ones.
+        let cell = |granule: usize| match granule {
+            0..5 => (granule as u64 + 1, 0),
+            300 => (8, 0),
+            _ => (7, 7),
+        };
+        let runs = Runs::encode(cell).expect("there is room");
+        let mut set = Vec::new();
+        let condensed = runs
+            .condensed(|granule, words| set.push((granule, words)))
+            .expect("so there is more");
+        assert_eq!(
+            set,
+            (0..5).map(|granule| (granule, cell(granule))).collect::<Vec<_>>()
+        );
+        assert_eq!((condensed.count, condensed.used), (4, 3));
+        let again = Runs::unpack(condensed.pack(), |at| condensed.cells()[at]).expect("made by pack");
+        assert!(again.all()[0].is_cells() && again.all()[0].end() == 5);
+        assert_eq!(expanded(&again)[5..], (5..GRANULES).map(cell).collect::<Vec<_>>());
+        let whole = again.with(0, (7, 7)).expect("there is room");
+        assert_eq!((whole.count, whole.used), (3, 3));
     }
 
     #[test]

@@ -57,6 +57,14 @@ pub fn side_made(cell: &Cell) {
     }
 }
 
+/// The cells of so many granules from that of `addr` on, if they are in one region.
+#[inline(always)]
+pub fn cells(addr: usize, count: usize) -> Option<&'static [Cell]> {
+    let fits = (addr & REGION_MASK) / GRANULE as usize + count <= (REGION_MASK + 1) / GRANULE as usize;
+    // SAFETY: the cells of a region lie side by side.
+    fits.then(|| unsafe { std::slice::from_raw_parts(cell(addr), count) })
+}
+
 /// The side state of `cell` is no more.
 pub fn side_gone(cell: &Cell) {
     if let Some(sides) = sides(cell) {

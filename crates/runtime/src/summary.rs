@@ -5,20 +5,23 @@
 //! touched. It belongs to nobody; whoever changes the summary holds its lock. Who only wants to know whether an access is on
 //! record does not even take that: the lock is a version, too.
 //!
+//! Of a compressed region, cells are in use in the stretches that the runs leave to them; the holder changes them, too.
+//!
 //! A region is *expanded* to cells when runs cannot say what they have to, and when single accesses keep coming, because the
 //! inline test, which looks at the cells, fails for all of them. Who expands it owns it ([`crate::owners`]). It is compressed again
 //! when its owner goes through it in a few large steps and its cells are regular; a try that fails makes the next one rarer.
 //!
 //! Locks are taken outside of sections, and before the one that changes owners.
 
-use crate::cell::{Cell, Found};
+use crate::cell::{self, Cell, FIRST_SIDE, Found, Step};
 use crate::owners;
 use crate::places::Place;
-use crate::runs::{GRANULES, MOST_CELLS, MOST_RUNS, Outcome, Piece, Runs};
-use crate::shadow;
+use crate::runs::{self, GRANULES, MOST_CELLS, MOST_RUNS, Outcome, Packed, Piece, Run, Runs, Walk};
 use crate::spin::Wait;
 use crate::thread::Thread;
 use crate::vm::{self, Table};
+use crate::{shadow, side};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
 /// So many single accesses a compressed region takes between two large ones.
@@ -126,23 +129,65 @@ fn hold_any(region: usize) -> Held {
 }
 
 impl Summary {
-    /// The runs; of no meaning if somebody changes them meanwhile.
-    #[inline]
-    fn load(&self) -> Option<Runs> {
-        let packed = self.runs.each_ref().map(|word| word.load(Ordering::Relaxed));
-        Runs::unpack(packed, |at| {
-            let [write, read] = &self.cells[at];
-            (write.load(Ordering::Relaxed), read.load(Ordering::Relaxed))
-        })
+    #[inline(always)]
+    fn packed(&self) -> Packed {
+        self.runs.each_ref().map(|word| word.load(Ordering::Relaxed))
     }
 
-    /// Whether an access is on record.
+    #[inline(always)]
+    fn words(&self, at: usize) -> (u64, u64) {
+        let [write, read] = &self.cells[at];
+        (write.load(Ordering::Relaxed), read.load(Ordering::Relaxed))
+    }
+
+    /// The runs; of no meaning if somebody changes them meanwhile.
+    fn load(&self) -> Option<Runs> {
+        Runs::unpack(self.packed(), |at| self.words(at))
+    }
+
+    /// Whether an access is on record: one like it by `t` in this epoch.
     #[inline]
     fn knows(&self, t: &Thread, write: bool, piece: &Piece) -> bool {
         let version = self.version.load(Ordering::Acquire);
-        let known = version.is_multiple_of(2) && self.load().is_some_and(|runs| runs.knows(t, write, piece));
+        let known = version.is_multiple_of(2) && !t.far && self.says(t, write, piece);
         fence(Ordering::Acquire);
         known && self.version.load(Ordering::Relaxed) == version
+    }
+
+    /// The same; of no meaning if somebody changes it meanwhile.
+    #[inline(always)]
+    fn says(&self, t: &Thread, write: bool, piece: &Piece) -> bool {
+        for run in Walk::new(self.packed()) {
+            let (from, to) = (piece.from.max(run.start()), piece.to.min(run.end()));
+            if run.is_cells() && !self.cells_say(t, write, piece, from..to) {
+                return false;
+            }
+            let kinds = run.period() * piece.period;
+            for granule in from..to.min(from + kinds) {
+                let mask = piece.mask(granule);
+                if mask != 0 && !runs::has(t, self.words(run.cell(granule)), write, mask) {
+                    return false;
+                }
+            }
+            if piece.to <= run.end() {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// What the cells of a run of cells say.
+    fn cells_say(&self, t: &Thread, write: bool, piece: &Piece, mut granules: Range<usize>) -> bool {
+        let cells = cells(self.region());
+        granules.all(|granule| {
+            let (mask, words) = (piece.mask(granule), cells[granule].load());
+            mask == 0 || words.0 < FIRST_SIDE && runs::has(t, words, write, mask)
+        })
+    }
+
+    /// Of which region it is.
+    fn region(&self) -> usize {
+        (std::ptr::from_ref(self).addr() - SUMMARIES.start().unwrap_or_default()) / size_of::<Summary>()
     }
 
     /// Counts a single access. Whether there have been too many.
@@ -176,11 +221,184 @@ impl Held {
         }
     }
 
+    /// An access to what is not in runs of cells, if it splits no run and races with nothing: one step for each kind of cell.
+    /// Whether it was done; if not, the part that was done is on record.
+    #[inline(always)]
+    fn in_place<const WRITE: bool>(&self, t: &mut Thread, piece: &Piece, at: Place) -> bool {
+        let mut before: Option<Run> = None;
+        let mut again = false;
+        for run in Walk::new(self.summary.packed()) {
+            if run.end() <= piece.from {
+                continue;
+            }
+            if piece.to <= run.start() {
+                break;
+            }
+            if run.is_cells() {
+                before = None;
+                continue;
+            }
+            if run.is_split_by(piece) {
+                return false;
+            }
+            for phase in 0..run.period() {
+                let mask = piece.mask(phase);
+                if mask == 0 {
+                    continue;
+                }
+                let [write, read] = &self.summary.cells[run.first() + phase];
+                let old = self.summary.words(run.first() + phase);
+                match cell::step::<WRITE>(t, old, mask, at) {
+                    Step::Known => {}
+                    Step::Words(new, 0, 0) => {
+                        write.store(new.0, Ordering::Relaxed);
+                        read.store(new.1, Ordering::Relaxed);
+                    }
+                    _ => return false,
+                }
+            }
+            again |= before.is_some_and(|before| self.alike(&before, &run));
+            before = Some(run);
+        }
+        if again {
+            self.unite();
+        }
+        true
+    }
+
+    /// The same for any access. Not done if it needs cells: then nothing is found.
+    #[inline(never)]
+    fn rebuilt<const WRITE: bool>(
+        &self,
+        t: &mut Thread,
+        piece: &Piece,
+        at: Place,
+        found: &mut Vec<(usize, Found)>,
+    ) -> bool {
+        loop {
+            match self.load().access::<WRITE>(t, piece, at, found) {
+                Outcome::Known => return true,
+                Outcome::Changed(runs) => {
+                    self.store(&runs);
+                    return true;
+                }
+                Outcome::Misfit => found.clear(),
+            }
+            if !self.condense() {
+                return false;
+            }
+        }
+    }
+
+    /// Makes room, if there is little. Whether there is more then.
+    fn condense(&self) -> bool {
+        let cells = cells(self.region);
+        let now = self.load();
+        let Some(runs) = now.condensed(|granule, words| cells[granule].set(words)) else {
+            return false;
+        };
+        self.store(&runs);
+        runs.pack() != now.pack()
+    }
+
+    /// An access to what is in runs of cells.
+    #[inline(always)]
+    fn in_cells<const WRITE: bool>(
+        &self,
+        t: &mut Thread,
+        piece: &Piece,
+        at: Place,
+        found: &mut Vec<(usize, Found)>,
+    ) {
+        for run in Walk::new(self.summary.packed()) {
+            if run.is_cells() && run.start() < piece.to && piece.from < run.end() {
+                self.in_cells_of::<WRITE>(t, &run, piece, at, found);
+            }
+        }
+    }
+
+    #[inline(never)]
+    fn in_cells_of<const WRITE: bool>(
+        &self,
+        t: &mut Thread,
+        run: &Run,
+        piece: &Piece,
+        at: Place,
+        found: &mut Vec<(usize, Found)>,
+    ) {
+        let cells = cells(self.region);
+        let (mut granule, to) = (piece.from.max(run.start()), piece.to.min(run.end()));
+        let mut races = Vec::new();
+        while granule < to {
+            if piece.period == 1 {
+                granule += cell::sweep::<WRITE>(t, &cells[granule..to], true, piece.masks[0], at);
+                if granule == to {
+                    break;
+                }
+            }
+            let mask = piece.mask(granule);
+            if mask != 0 {
+                cell::access::<WRITE>(t, &cells[granule], true, mask, at, &mut races);
+                found.extend(races.drain(..).map(|race| (granule, race)));
+            }
+            granule += 1;
+        }
+        let all = piece.from <= run.start() && run.end() <= piece.to;
+        let words = cells[run.start()].load();
+        let alike = |granules: Range<usize>| {
+            words.0 < FIRST_SIDE && granules.into_iter().all(|at| cells[at].load() == words)
+        };
+        if all && alike(run.end() - 1..run.end()) && alike(run.start()..run.end()) {
+            if let Some(runs) = self.load().with(run.start(), words) {
+                self.store(&runs);
+                cells[run.start()..run.end()]
+                    .iter()
+                    .for_each(|cell| cell.set((0, 0)));
+            }
+        }
+    }
+
+    /// Forgets what the cells of runs of cells say of some granules.
+    fn reset_cells(&self, from: usize, to: usize) {
+        let cells = cells(self.region);
+        for run in Walk::new(self.summary.packed()).filter(Run::is_cells) {
+            (from.max(run.start())..to.min(run.end())).for_each(|granule| side::reset(&cells[granule]));
+        }
+    }
+
+    /// Whether two neighbours may say the same, and be one.
+    #[inline(always)]
+    fn alike(&self, before: &Run, run: &Run) -> bool {
+        let words = |run: &Run, granule| self.summary.words(run.cell(granule));
+        let both = before.period() * run.period();
+        let alike = |mut granules: Range<usize>| {
+            granules.all(|granule| words(before, granule) == words(run, granule))
+        };
+        alike(run.start()..run.end().min(run.start() + both))
+            || alike(before.start()..run.start().min(before.start() + both))
+    }
+
+    #[cold]
+    fn unite(&self) {
+        self.store(&self.load().united());
+    }
+
     /// Writes down what the cells are.
     fn write_out(&self) {
         let cells = cells(self.region);
         self.load().expand(|granule, words| cells[granule].set(words));
         self.store(&Runs::default());
+    }
+
+    /// An access was done.
+    #[inline(always)]
+    fn done(self, t: &Thread, long: bool) -> bool {
+        if long {
+            self.summary.no_singles();
+        } else if self.summary.one_more() {
+            self.expand(t);
+        }
+        true
     }
 
     /// The region has cells from here on, which `t` owns if somebody can.
@@ -216,21 +434,12 @@ pub fn access<const WRITE: bool>(
         held.expand(t);
         return true;
     }
-    match held.load().access::<WRITE>(t, piece, at, found) {
-        Outcome::Known => {}
-        Outcome::Changed(runs) => held.store(&runs),
-        Outcome::Misfit => {
-            found.clear();
-            held.expand(t);
-            return false;
-        }
-    }
-    if long {
-        summary.no_singles();
-    } else if summary.one_more() {
+    if !held.in_place::<WRITE>(t, piece, at) && !held.rebuilt::<WRITE>(t, piece, at, found) {
         held.expand(t);
+        return false;
     }
-    true
+    held.in_cells::<WRITE>(t, piece, at, found);
+    held.done(t, long)
 }
 
 /// Whether an access is on record in a region that is compressed; `None` if it is not.
@@ -288,6 +497,7 @@ pub fn reset(region: usize, from: usize, to: usize) -> bool {
         return false;
     }
     let Some(held) = hold(region) else { return false };
+    held.reset_cells(from, to);
     if from == 0 && to == GRANULES {
         held.store(&Runs::default());
         held.summary.counts.store(0, Ordering::Relaxed);

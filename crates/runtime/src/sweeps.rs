@@ -53,19 +53,20 @@ impl Sweep {
             (*other, *self)
         };
         let alike = self.write == other.write && self.stride == other.stride;
-        let joins = match self.stride {
-            0 => high.addr <= low.end,
-            stride => {
-                self.size == other.size
-                    && (high.addr - low.addr).is_multiple_of(stride)
-                    && high.addr <= low.end - self.size + stride
-            }
-        };
-        if alike && joins {
+        let joins = alike
+            && match self.stride {
+                0 => high.addr <= low.end,
+                stride => {
+                    self.size == other.size
+                        && high.addr <= low.end - self.size + stride
+                        && (high.addr - low.addr).is_multiple_of(stride)
+                }
+            };
+        if joins {
             self.addr = low.addr;
             self.end = low.end.max(high.end);
         }
-        alike && joins
+        joins
     }
 }
 

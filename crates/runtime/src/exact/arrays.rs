@@ -45,9 +45,9 @@ pub struct Arrays {
 }
 
 /// Each array has so many regions of its own.
-const ROOM: usize = 2 << owners::REGION_SHIFT;
+const ROOM: usize = 3 << owners::REGION_SHIFT;
 /// All arrays together: so much that their shadow is given back in pages.
-const ALL: usize = 16 << owners::REGION_SHIFT;
+const ALL: usize = 32 << owners::REGION_SHIFT;
 
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 static OWNERS: AtomicU32 = AtomicU32::new(0);
@@ -195,6 +195,10 @@ fn layouts() -> impl Strategy<Value = Layout> {
         Just((12, 4)),
         Just((20, 20)),
         Just((1, 1)),
+        // Elements that make short and long runs; all of them make more than a region.
+        Just((200, 200)),
+        Just((352, 352)),
+        Just((352, 344)),
     ];
     // At the beginning, in the middle, across the border of two regions.
     let offsets = prop_oneof![Just(0), Just(520), Just(4096 - 48), Just(4), Just(4096 - 20)];
