@@ -31,10 +31,12 @@ const RULES: &[Rule] = &[
         outside: &[
             "ar_archive_writer",
             "blake3",
+            "cpp_demangle",
             "llvm-sys",
             "memmap2",
             "object",
             "rayon",
+            "rustc-demangle",
             "tempfile",
         ],
     },
