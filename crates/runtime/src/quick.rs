@@ -350,6 +350,7 @@ pub(crate) mod tests {
                 thread: std::ptr::from_mut(t).expose_provenance() as u64,
                 inside: 0,
                 pending: 0,
+                missing: 0,
             };
             let done = if WRITE {
                 write(8, context, pc)

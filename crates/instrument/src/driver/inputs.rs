@@ -9,8 +9,10 @@ use crate::bitcode::{self, Bitcode, Origin};
 use crate::cache::{Cache, Key};
 use crate::effects::resolve::Trust;
 use crate::module::{self, Options, Placement};
+use crate::select::Selection;
 use memmap2::Mmap;
 use rayon::prelude::*;
+use std::borrow::Borrow;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -163,7 +165,7 @@ impl<'a> Workshop<'a> {
             Some(Origin::File) => self.options.clone(),
             Some(_) => Options {
                 record: self.config.record,
-                selection: self.config.selection.of_standard_library(),
+                selection: self.selection_for(members.iter().filter_map(bitcode_of)),
                 placement: self.config.placement,
                 ..Options::default()
             },
@@ -301,10 +303,18 @@ impl<'a> Workshop<'a> {
                 notes: false,
                 count: self.config.count,
                 record: self.config.record,
-                selection: self.config.selection.of_standard_library(),
+                selection: self.selection_for(std::iter::once(bitcode)),
                 placement: self.config.placement,
                 explain: self.config.explain,
             },
+        }
+    }
+
+    /// What is left out of objects that have bitcode. Those of clang say their level, those of Rust's standard library do not.
+    fn selection_for<'b>(&self, all: impl IntoIterator<Item: Borrow<Bitcode<'b>>>) -> Selection {
+        match all.into_iter().any(|bitcode| bitcode.borrow().level().is_some()) {
+            true => self.config.selection.clone(),
+            false => self.config.selection.of_standard_library(),
         }
     }
 
