@@ -162,7 +162,7 @@ impl Iterator for Walk {
         }
         let bits = self.packed.get(self.number / 4)? >> (16 * (self.number % 4));
         let end = GRANULES.checked_sub(bits as usize & 0x3ff)?;
-        let period = (bits as usize >> 10) + 1 & 0xf;
+        let period = ((bits as usize >> 10) + 1) & 0xf;
         let run = Run::new(self.start, end, period, self.first);
         if end <= self.start || period > LONGEST || self.first + period > MOST_CELLS {
             return None;
@@ -242,7 +242,7 @@ impl Runs {
     pub fn pack(&self) -> Packed {
         let mut packed = [0; MOST_RUNS / 4];
         for (n, run) in self.all().iter().enumerate() {
-            let bits = (GRANULES - run.end()) as u64 | (run.period() as u64 + 0xf & 0xf) << 10;
+            let bits = (GRANULES - run.end()) as u64 | ((run.period() as u64 + 0xf) & 0xf) << 10;
             packed[n / 4] |= bits << (16 * (n % 4));
         }
         packed

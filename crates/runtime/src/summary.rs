@@ -348,13 +348,15 @@ impl Held {
         let alike = |granules: Range<usize>| {
             words.0 < FIRST_SIDE && granules.into_iter().all(|at| cells[at].load() == words)
         };
-        if all && alike(run.end() - 1..run.end()) && alike(run.start()..run.end()) {
-            if let Some(runs) = self.load().with(run.start(), words) {
-                self.store(&runs);
-                cells[run.start()..run.end()]
-                    .iter()
-                    .for_each(|cell| cell.set((0, 0)));
-            }
+        if all
+            && alike(run.end() - 1..run.end())
+            && alike(run.start()..run.end())
+            && let Some(runs) = self.load().with(run.start(), words)
+        {
+            self.store(&runs);
+            cells[run.start()..run.end()]
+                .iter()
+                .for_each(|cell| cell.set((0, 0)));
         }
     }
 
