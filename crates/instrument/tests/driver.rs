@@ -120,6 +120,7 @@ done
             identity: b"test".to_vec(),
             count: false,
             record: false,
+            selection: deadheat_instrument::select::Selection::default(),
             placement: Placement::Full,
             explain: false,
         }

@@ -60,6 +60,9 @@ pub struct Marked {
     pub before: HashMap<ThreadId, Nth>,
 }
 
+/// A thread: who made it, as which of its children, and who it is.
+pub type Child = (ThreadId, u32, ThreadId);
+
 /// The pass.
 #[derive(Debug, Default)]
 pub struct Walk {
@@ -116,9 +119,8 @@ impl Walk {
         }
     }
 
-    /// The witnesses in the order in which they were given; none for one whose events are not in the trace. Then the threads:
-    /// who made whom as which of its children.
-    pub fn finish(self) -> (Vec<Option<Marked>>, Vec<(ThreadId, u32, ThreadId)>) {
+    /// The witnesses in the order in which they were given; none for one whose events are not in the trace. Then the threads.
+    pub fn finish(self) -> (Vec<Option<Marked>>, Vec<Child>) {
         let marks = self.marks;
         let marked = { self.schedules.into_iter().zip(self.before) }
             .map(|(schedule, before)| {

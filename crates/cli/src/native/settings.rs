@@ -222,6 +222,7 @@ mod tests {
             stats: true,
             log_dir: Some("/l".into()),
             record: Some("/r".into()),
+            steer: Some("/p".into()),
         };
         assert_eq!(Settings::parse(&settings.options().unwrap()).unwrap(), settings);
         assert_eq!(Settings::parse("").unwrap(), Settings::default());
