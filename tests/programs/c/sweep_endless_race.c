@@ -1,5 +1,6 @@
 // A loop that never ends: its accesses are seen all the same, before the program ends.
 // flags: -O2
+// report: varies
 #include "../include/threads.h"
 
 enum { SIZE = 64 };
