@@ -5,8 +5,7 @@
 //! (§4.2–4.3): calls that reach one object, and ordinary accesses to it, are ordered with each other as observed.
 //!
 //! Deviations: an acquire of something already known does nothing, and releases in a row between which the thread
-//! learned nothing share one copy of its clock. A lock that goes from hand to hand keeps its clock, which changes by one
-//! entry for each holder. Atomic loads are taken to read the last store in the trace.
+//! learned nothing share one copy of its clock. Atomic loads are taken to read the last store in the trace.
 
 use crate::clock::{ClockCost, Epoch, Known, SHARE_FROM, Snapshot, VectorClock};
 use deadheat_event::{Mode, Order, Slot, Stats, SyncOp};
@@ -22,12 +21,8 @@ pub struct HbThread {
     epoch: Epoch,
     /// What is known of all threads. The own entry is `time`.
     known: VectorClock,
-    /// Its own time when it last learned something: what it released then or later says all that it knows. 0 if never.
-    learned: u64,
-    /// If `known` is, but for the own entry, what a thread knew at the end of this epoch: that epoch.
-    from: Epoch,
-    /// Its own time when somebody last saw what it knew before that time was over. 0 if never.
-    glimpsed: u64,
+    /// Whether it has learned something that it has not released yet.
+    learned: bool,
     copy: Copied,
     /// What relaxed loads have read since; an acquire fence makes it known.
     read: Snapshot,
@@ -58,9 +53,7 @@ impl HbThread {
             time,
             epoch: Epoch::new(slot, time),
             known,
-            learned: predecessor.map_or(0, |_| time),
-            from: Epoch::NEVER,
-            glimpsed: 0,
+            learned: predecessor.is_some(),
             copy: Copied::No,
             read: Snapshot::Empty,
             fenced: Snapshot::Empty,
@@ -72,8 +65,6 @@ impl HbThread {
     pub fn after(slot: Slot, ended: u64) -> HbThread {
         let mut thread = HbThread::new(slot, None);
         thread.set_time(slot, ended + 1);
-        // What was released before was the other thread's.
-        thread.learned = if ended > 0 { thread.time } else { 0 };
         thread
     }
 
@@ -81,10 +72,8 @@ impl HbThread {
     /// knows its threads by their slots.
     pub fn move_to(&mut self, slot: Slot) {
         self.copy = Copied::No;
-        // The entry of the old slot is nobody's own any more.
-        self.from = Epoch::NEVER;
         // Nobody can have heard of it in this slot.
-        (self.learned, self.glimpsed) = (1, 0);
+        self.learned = true;
         self.set_time(slot, 1);
     }
 
@@ -148,18 +137,16 @@ impl HbThread {
     }
 
     /// Whether it has learned something since its last release. If not, who comes after that release knows all that it knows.
-    #[inline]
     pub fn has_learned(&self) -> bool {
-        self.learned == self.time
+        self.learned
     }
 
     /// Starts the next time.
-    #[inline]
     fn tick(&mut self) {
+        self.learned = false;
         self.set_time(self.slot, self.time + 1);
     }
 
-    #[inline]
     fn set_time(&mut self, slot: Slot, time: u64) {
         (self.slot, self.time) = (slot, time);
         self.epoch = Epoch::new(slot, time);
@@ -167,28 +154,7 @@ impl HbThread {
     }
 
     /// Makes `to` all that the thread knows now, and starts its next time.
-    #[inline]
     fn release(&mut self, to: &mut Snapshot) {
-        if let Snapshot::Of { known, slot, time } = to {
-            // The last one was this thread, which has learned nothing since.
-            if *slot == self.slot && self.learned <= *time {
-                *time = self.time;
-                return self.tick();
-            }
-            // All that this thread knows of others it knows from there.
-            if self.from == Epoch::new(*slot, *time)
-                && let Known::Own(known) = known
-            {
-                known.set(*slot, *time);
-                (*slot, *time) = (self.slot, self.time);
-                return self.tick();
-            }
-        }
-        self.release_copy(to);
-    }
-
-    #[inline(never)]
-    fn release_copy(&mut self, to: &mut Snapshot) {
         match &self.copy {
             Copied::No => {
                 if self.known.slots() >= SHARE_FROM {
@@ -219,64 +185,30 @@ impl HbThread {
     }
 
     /// Adds all that the thread knows now to `to`, and starts its next time.
-    #[inline]
     fn release_to(&mut self, to: &mut Snapshot) {
-        match to {
-            Snapshot::Empty => return self.release(to),
-            Snapshot::Of { slot, time, .. } if *time <= self.known.get(*slot) => return self.release(to),
-            _ => {}
+        if let Snapshot::Empty = to {
+            return self.release(to);
         }
         self.cost += to.add_clock(&self.known, self.slot, self.time);
         self.tick();
     }
 
-    #[inline]
     fn acquire(&mut self, snapshot: &Snapshot) {
-        if !self.has_all(snapshot) {
-            self.acquire_new(snapshot);
-        }
-    }
-
-    /// Whether the thread knows all of it already.
-    #[inline]
-    fn has_all(&self, snapshot: &Snapshot) -> bool {
         match snapshot {
-            Snapshot::Empty => true,
-            Snapshot::Of { slot, time, .. } => *time <= self.get(*slot),
-            Snapshot::Union(union) => union.le(&self.known),
-        }
-    }
-
-    #[inline(never)]
-    fn acquire_new(&mut self, snapshot: &Snapshot) {
-        match snapshot {
-            Snapshot::Empty => {}
-            Snapshot::Of { known, slot, time } => {
-                self.learn(known, Epoch::new(*slot, *time));
+            Snapshot::Of { known, slot, time } if *time > self.get(*slot) => {
+                self.learn(known);
                 self.known.set(*slot, *time);
             }
-            Snapshot::Union(union) => self.learn(union, Epoch::NEVER),
+            Snapshot::Union(union) => self.learn(union),
+            _ => {}
         }
     }
 
-    /// Learns what a thread knew at the end of epoch `of`, or several did.
-    fn learn(&mut self, other: &VectorClock, of: Epoch) {
-        if self.glimpsed == self.time {
-            // What was seen of this time stays all there is of it.
-            self.tick();
-        }
+    fn learn(&mut self, other: &VectorClock) {
         self.cost.ops += 1;
         self.copy = Copied::No;
-        // Who knows what it released last knows all that it knows, if it has learned nothing since.
-        if !self.has_learned() && other.get(self.slot) + 1 >= self.time {
-            self.known.copy_from(other);
-            self.known.set(self.slot, self.time);
-            self.from = of;
-        } else {
-            self.known.join(other);
-            self.from = Epoch::NEVER;
-        }
-        self.learned = self.time;
+        self.learned = true;
+        self.known.join(other);
     }
 }
 
@@ -346,7 +278,6 @@ impl Barrier {
 }
 
 /// `thread` synchronises on `object`.
-#[inline]
 pub fn sync(thread: &mut HbThread, op: SyncOp, object: &mut HbSync) {
     match op {
         SyncOp::Acquire(_, Mode::Exclusive) => {
@@ -363,7 +294,7 @@ pub fn sync(thread: &mut HbThread, op: SyncOp, object: &mut HbSync) {
         SyncOp::Load(order) => {
             if order.acquires() {
                 thread.acquire(&object.writers);
-            } else if !thread.has_all(&object.writers) {
+            } else {
                 thread.cost += thread.read.add(&object.writers);
             }
         }
@@ -428,8 +359,7 @@ pub fn merge(object: &mut HbSync, other: &HbSync) {
 
 /// Who receives what this becomes learns all that `thread` has done so far, and counts what it does until its next time as
 /// known.
-pub fn glimpse(thread: &mut HbThread, seen: &mut Published) {
-    thread.glimpsed = thread.time;
+pub fn glimpse(thread: &HbThread, seen: &mut Published) {
     seen.0.replace(&thread.known, thread.slot, thread.time);
 }
 
@@ -460,7 +390,7 @@ pub fn fork(parent: &mut HbThread, child: &mut HbThread) {
 /// `thread` has waited for `child`, which does nothing more.
 pub fn join(thread: &mut HbThread, child: &HbThread) {
     if child.time > thread.get(child.slot) {
-        thread.learn(&child.known, child.epoch);
+        thread.learn(&child.known);
         thread.known.set(child.slot, child.time);
     }
 }
@@ -510,74 +440,3 @@ macro_rules! happens_before {
 }
 
 pub(crate) use happens_before;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use deadheat_event::SyncId;
-
-    const LOCK: SyncOp = SyncOp::Acquire(SyncId(0), Mode::Exclusive);
-    const UNLOCK: SyncOp = SyncOp::Release(SyncId(0), Mode::Exclusive);
-
-    fn threads<const N: usize>() -> [HbThread; N] {
-        std::array::from_fn(|slot| HbThread::new(Slot(slot as u32), None))
-    }
-
-    #[test]
-    fn a_lock_that_goes_round_carries_all_and_costs_one_copy_a_turn() {
-        let mut all = threads::<3>();
-        let mut lock = HbSync::default();
-        for turn in 0..30 {
-            let thread = &mut all[turn % 3];
-            let before = thread.stats().clock_ops;
-            sync(thread, LOCK, &mut lock);
-            let mut expected = [1, 1, 1].map(|first| first + turn as u64 / 3);
-            for (slot, time) in expected.iter_mut().enumerate() {
-                // Those whose turn comes later in the round have one time less behind them.
-                *time -= u64::from(slot > turn % 3);
-            }
-            for (slot, time) in expected.into_iter().enumerate() {
-                assert_eq!(thread.get(Slot(slot as u32)), time, "turn {turn}, slot {slot}");
-            }
-            sync(thread, UNLOCK, &mut lock);
-            if turn >= 3 {
-                assert_eq!(thread.stats().clock_ops, before + 1);
-            }
-        }
-    }
-
-    #[test]
-    fn what_is_known_from_elsewhere_is_kept_and_handed_on() {
-        let [mut a, mut b, mut c] = threads();
-        let (mut lock, mut other) = (HbSync::default(), HbSync::default());
-        for thread in [&mut a, &mut b] {
-            sync(thread, LOCK, &mut lock);
-            sync(thread, UNLOCK, &mut lock);
-        }
-        let done = c.epoch();
-        sync(&mut c, UNLOCK, &mut other);
-        // `a` learns of `c`, then takes the lock, which knows all that `a` has released, but not that.
-        sync(&mut a, LOCK, &mut other);
-        sync(&mut a, LOCK, &mut lock);
-        assert!(a.knows(done));
-        sync(&mut a, UNLOCK, &mut lock);
-        sync(&mut b, LOCK, &mut lock);
-        assert!(b.knows(done));
-    }
-
-    #[test]
-    fn what_is_learned_after_a_glimpse_belongs_to_another_time() {
-        let [mut a, mut b, mut c] = threads();
-        let (mut lock, mut other) = (HbSync::default(), HbSync::default());
-        let mut seen = Published::default();
-        glimpse(&mut a, &mut seen);
-        receive(&mut b, &seen);
-        let done = c.epoch();
-        sync(&mut c, UNLOCK, &mut other);
-        sync(&mut a, LOCK, &mut other);
-        sync(&mut a, UNLOCK, &mut lock);
-        assert!(!b.knows(done));
-        sync(&mut b, LOCK, &mut lock);
-        assert!(b.knows(done), "though it had seen something of that time of `a`");
-    }
-}

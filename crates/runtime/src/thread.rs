@@ -119,7 +119,7 @@ const FAR: u64 = (SIDE as u64) << SLOT_SHIFT | 0x3f << TIME_SHIFT;
 const LOW: u64 = (1 << TIME_SHIFT) - 1;
 
 /// Where the locks stand in a cached place.
-pub const LOCKS_SHIFT: u32 = 48;
+const LOCKS_SHIFT: u32 = 48;
 
 /// Like no set of locks and no address.
 pub const UNKNOWN_LOCKS: u64 = !0;
@@ -176,7 +176,7 @@ impl Places {
     /// The id of a place.
     #[inline]
     pub fn find(&mut self, at: At) -> Place {
-        let rest = at.pc as u64 | at.locks.in_place() | u64::from(at.free) << 63;
+        let rest = at.pc as u64 | u64::from(at.locks.0) << LOCKS_SHIFT | u64::from(at.free) << 63;
         let hash = (at.context ^ rest).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
         let cached = &mut self.one[(hash >> (64 - CACHED.trailing_zeros())) as usize % CACHED];
         if cached.context != at.context || cached.rest != rest {
@@ -311,7 +311,7 @@ impl Thread {
     }
 
     /// To be called after the clock may have changed: what depends on it follows.
-    #[inline(always)]
+    #[inline]
     pub fn refresh(&mut self) {
         self.far = self.hb.slot().0 >= registry::SLOTS;
         if self.far {
@@ -374,7 +374,7 @@ impl Thread {
     pub fn place(&mut self, context: u64, pc: usize, free: bool) -> Place {
         let locks = self.held.set();
         if !self.far {
-            self.locks = locks.in_place();
+            self.locks = u64::from(locks.0) << LOCKS_SHIFT;
         }
         self.places.find(At {
             context,
@@ -580,17 +580,15 @@ fn adopt(tls: *mut Tls) -> Option<usize> {
     if !READY.load(Ordering::Acquire) || unsafe { (*tls).inside } == u32::MAX {
         return None;
     }
-    let made = || {
+    shut(|| {
         let mut registry = registry::lock();
         let id = registry.add(NOBODY, crate::stacks::Stack::default());
         registry.outstanding += 1;
         registry.entries[id as usize].tid = tid();
         let (hb, _) = registry.place(id, None);
         drop(registry);
-        own(Box::new(Thread::new(id, hb, false)), tls)
-    };
-    // A panic has been told by then, and the runtime is off: the program goes on without it.
-    shut(|| std::panic::catch_unwind(AssertUnwindSafe(made)).ok())
+        Some(own(Box::new(Thread::new(id, hb, false)), tls))
+    })
 }
 
 /// Makes `thread` the current thread's record.

@@ -65,6 +65,7 @@ mod wide;
 
 use crate::thread::{self, Thread};
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// To be called once, when the core is ready, by the main thread.
 pub fn init() {
@@ -84,13 +85,15 @@ pub fn deliver_signals() {
 }
 
 /// Tells the runtime of something the current thread does. The program's `errno` is left as it is.
-#[inline]
 pub fn event<R>(tell: impl FnOnce(&mut Thread) -> R) -> Option<R> {
     // SAFETY: the C library's own variable of this thread.
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let before = unsafe { *errno };
-    let result = thread::with(tell);
+    // A panic has been told by then, and the runtime is off: the program goes on without it.
+    let result = catch_unwind(AssertUnwindSafe(|| thread::with(tell)))
+        .ok()
+        .flatten();
     // SAFETY: as above.
     unsafe { *errno = before };
     result
