@@ -496,6 +496,7 @@ fn a_cache_that_cannot_be_written_costs_one_warning() {
 }
 
 /// A write and a read with a call in between. The check of the write stands for the read, unless the call may release.
+// SAFETY: compiled and linked, never run.
 const CALLER: &str = "unsafe extern \"C\" { fn step(); }
 #[unsafe(no_mangle)] pub unsafe fn caller(p: *mut u32) {
     unsafe { p.write_volatile(1); step(); p.read_volatile(); }

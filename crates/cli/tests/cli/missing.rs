@@ -362,6 +362,7 @@ fn a_module_of_a_crate_is_left_out() {
         r#"mod vault {
     use std::sync::Mutex;
     pub struct Vault(Mutex<()>, pub std::cell::UnsafeCell<u64>);
+    // SAFETY: the value is reached under the lock only.
     unsafe impl Sync for Vault {}
     impl Vault {
         pub fn new() -> Vault { Vault(Mutex::new(()), 0.into()) }
@@ -372,17 +373,20 @@ fn a_module_of_a_crate_is_left_out() {
     }
 }
 static mut RACY: u64 = 0;
+// SAFETY: called under the lock.
 fn raise(at: *mut u64) { unsafe { *at += 1 } }
 fn main() {
     let vault = std::sync::Arc::new(vault::Vault::new());
     let threads: Vec<_> = (0..2).map(|_| {
         let vault = vault.clone();
         std::thread::spawn(move || {
+            // SAFETY: none: this is the race.
             unsafe { RACY = 1 }
             for _ in 0..10 { vault.with(raise); }
         })
     }).collect();
     for thread in threads { thread.join().unwrap(); }
+    // SAFETY: all threads have ended.
     assert_eq!(unsafe { *vault.1.get() }, 20);
 }
 "#,

@@ -97,6 +97,7 @@ pub fn line(at: Value<'_>) -> Option<u32> {
 
 /// The source of an instruction, with its path.
 fn file(at: Value<'_>) -> Option<String> {
+    // SAFETY of what is handed in: functions of LLVM, called with an instruction and a place for the length.
     let text = |get: unsafe extern "C" fn(_, *mut u32) -> *const c_char| {
         let mut len = 0;
         let start = llvm!(get(at.raw(), &raw mut len));

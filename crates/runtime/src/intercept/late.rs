@@ -84,6 +84,8 @@ pub unsafe fn act(signal: c_int, new: *const sigaction, old: *mut sigaction) -> 
 }
 
 /// Stands in for the program's handlers.
+///
+/// SAFETY of calling it: by the kernel, as a handler with three arguments.
 unsafe extern "C" fn relay(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
     // SAFETY: the thread's own variable.
     let inside = unsafe { (*tls::get()).inside } != 0;

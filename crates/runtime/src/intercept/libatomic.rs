@@ -190,6 +190,7 @@ unsafe extern "C-unwind" fn stub(
     )
 }
 
+// SAFETY of calling it: by the function above, with what libatomic's takes.
 unsafe extern "C-unwind" fn body(
     len: usize,
     at: *mut c_void,

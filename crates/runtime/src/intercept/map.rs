@@ -87,6 +87,7 @@ macro_rules! mmap {
                 super::define::c_name!($name);
         }
 
+        // SAFETY of calling it: as for the function of libc that it stands in for.
         #[cfg(not(test))]
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name(

@@ -66,6 +66,7 @@ unsafe fn compare(one: *const c_void, other: *const c_void, len: usize, pc: usiz
     result
 }
 
+// SAFETY: libc's own, by their types there.
 unsafe extern "C" {
     fn mempcpy(to: *mut c_void, from: *const c_void, len: usize) -> *mut c_void;
     fn memccpy(to: *mut c_void, from: *const c_void, byte: c_int, len: usize) -> *mut c_void;
