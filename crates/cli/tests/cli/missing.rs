@@ -421,10 +421,7 @@ fn main() {
         );
         // Whether there was such a schedule depends on how far the first thread came before the second was made.
         let races = predicted(&trace, "rdit");
-        assert!(
-            races.is_subset(&BTreeSet::from([(23, 23)])),
-            "{flags}: {races:?}"
-        );
+        assert!(races.is_subset(&BTreeSet::from([(23, 23)])), "{flags}: {races:?}");
     }
 }
 
