@@ -29,7 +29,7 @@ pub struct Bench {
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     pub filter: Vec<String>,
 
-    /// Only these tools [default: all that are installed]
+    /// Only these tools [default: all that are installed, without the variants of deadheat]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help = tools_help())]
     pub tools: Vec<String>,
 
@@ -142,7 +142,7 @@ fn tools_help() -> String {
     let rows = TOOLS.iter().map(|tool| format!("{}: {}", tool.name, tool.about));
     let rows: Vec<String> = rows.collect();
     format!(
-        "Only these tools [default: all that are installed]:\n{}",
+        "Only these tools [default: all that are installed, without the variants of deadheat]:\n{}",
         rows.join("\n")
     )
 }

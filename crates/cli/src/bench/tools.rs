@@ -34,6 +34,8 @@ pub struct Tool {
     pub reports: Reports,
     /// Debian's packages that have it.
     pub package: &'static str,
+    /// Whether it is deadheat with parts of it off, which only who asks for it wants to see.
+    pub variant: bool,
 }
 
 /// How programs are built.
@@ -83,6 +85,13 @@ const OURS: Build = Build {
     environment: &[],
 };
 
+/// Without the checks that others make superfluous (`--placement redundant`).
+const REDUNDANT: Build = Build {
+    name: "redundant",
+    environment: &[(crate::native::shim::PLACEMENT, "redundant")],
+    ..OURS
+};
+
 /// To be counted, not timed (`counters.rs`).
 pub const COUNTING: Build = Build {
     name: "count",
@@ -90,7 +99,7 @@ pub const COUNTING: Build = Build {
     ..OURS
 };
 
-/// With a check for each access, to see what a check takes (`instructions.rs`).
+/// With a check for each access: to see what a check takes (`instructions.rs`), and what placement saves.
 pub const EACH: Build = Build {
     name: "each",
     environment: &[(crate::native::shim::PLACEMENT, "off")],
@@ -122,6 +131,16 @@ const BASE: Tool = Tool {
     rust: Ok(()),
     reports: Reports::None,
     package: "clang-22",
+    variant: false,
+};
+
+/// Without compressed shadow.
+const UNCOMPRESSED: &[(&str, &str)] = &[(options::VARIABLE, "compress=0")];
+
+const VARIANT: Tool = Tool {
+    reports: Reports::Deadheat,
+    variant: true,
+    ..BASE
 };
 
 const TSAN_ENVIRONMENT: &[(&str, &str)] = &[("TSAN_OPTIONS", "detect_deadlocks=0")];
@@ -143,6 +162,32 @@ pub const TOOLS: &[Tool] = &[
         build: OURS,
         reports: Reports::Deadheat,
         ..BASE
+    },
+    Tool {
+        name: "ft",
+        about: "deadheat with a check for each access and no compressed shadow, as FastTrack",
+        build: EACH,
+        environment: UNCOMPRESSED,
+        ..VARIANT
+    },
+    Tool {
+        name: "rc",
+        about: "deadheat with redundant checks left out and no compressed shadow, as RedCard",
+        build: REDUNDANT,
+        environment: UNCOMPRESSED,
+        ..VARIANT
+    },
+    Tool {
+        name: "ss",
+        about: "deadheat with a check for each access and compressed shadow, as SlimState and SHRINKWRAP",
+        build: EACH,
+        ..VARIANT
+    },
+    Tool {
+        name: "sc",
+        about: "deadheat with redundant checks left out and compressed shadow, as SlimCard",
+        build: REDUNDANT,
+        ..VARIANT
     },
     Tool {
         name: "tsan",
@@ -193,7 +238,7 @@ pub const TOOLS: &[Tool] = &[
     },
 ];
 
-/// The tools that were asked for, in the order of the table; all of them if none was.
+/// The tools that were asked for, in the order of the table; all but the variants of deadheat if none was.
 pub fn choose(names: &[String]) -> Result<Vec<&'static Tool>> {
     for name in names {
         if !TOOLS
@@ -204,7 +249,10 @@ pub fn choose(names: &[String]) -> Result<Vec<&'static Tool>> {
             bail!("there is no tool `{name}`; there are {}", known.join(", "));
         }
     }
-    let wanted = |tool: &&Tool| names.is_empty() || super::workload::matches(names, tool.name);
+    let wanted = |tool: &&Tool| match names {
+        [] => !tool.variant,
+        _ => super::workload::matches(names, tool.name),
+    };
     Ok(TOOLS.iter().filter(wanted).collect())
 }
 
@@ -315,7 +363,8 @@ mod tests {
         };
         assert_eq!(names(&["drd", "native"]), ["native", "drd"]);
         assert_eq!(names(&["*tsan"]), ["tsan", "gcc-tsan"]);
-        assert_eq!(names(&[]).len(), TOOLS.len());
+        assert_eq!(names(&["f*", "s?"]), ["ft", "ss", "sc"]);
+        assert!(!names(&[]).contains(&"ft") && names(&[]).contains(&"drd"));
         let error = choose(&["hellgrind".to_owned()]).unwrap_err().to_string();
         assert!(
             error.contains("hellgrind") && error.contains("helgrind, drd"),

@@ -137,7 +137,7 @@ fn tools_are_measured_side_by_side() {
     assert_eq!((again.status, &again.stdout), (0, &ran.stdout));
     let table = place.bench(&["--from", &json, "--table", "bigfoot-1"]);
     assert!(
-        table.stdout.contains("| sum |") && table.stdout.contains("BF needs"),
+        table.stdout.contains("| sum |") && table.stdout.contains("--tools native,ft,rc,ss,sc,deadheat"),
         "{}",
         table.stdout
     );

@@ -224,9 +224,10 @@ mod tests {
         let mut measured = results(vec![
             point("crypt", NATIVE, &[1.0, 1.0], 10),
             point("crypt", "empty", &[2.0, 2.0], 12),
-            point("crypt", "deadheat", &[4.0, 4.0], 30),
+            point("crypt", "ft", &[4.0, 4.0], 30),
+            point("crypt", "deadheat", &[2.5, 2.5], 20),
         ]);
-        let counters = &mut measured.points[2].counters;
+        let counters = &mut measured.points[3].counters;
         for (name, value) in [
             ("accesses", 1000),
             ("checks", 900),
@@ -261,7 +262,7 @@ mod tests {
         let bigfoot = (named("bigfoot-1").unwrap().make)(&all).unwrap();
         // Overhead is what comes on top: four times native is three.
         assert!(
-            bigfoot.contains("| crypt | 0.90 | 1.00 | 3.00 | – |"),
+            bigfoot.contains("| crypt | 0.90 | 1.00 | 3.00 | – | – | – | 1.50 |"),
             "{bigfoot}"
         );
     }
