@@ -35,6 +35,19 @@ pub const READ_STRIDED: &str = "__deadheat_read_strided";
 /// `fn(addr, count, stride, size, context)`: the same for writes; `preserve_most`.
 pub const WRITE_STRIDED: &str = "__deadheat_write_strided";
 
+/// `fn(footprint, addr, len, context)`: reads of some bytes, maybe none, are to be checked with what the footprint holds
+/// ([`crate::footprint`]); `preserve_most`.
+pub const READ_GATHER: &str = "__deadheat_read_gather";
+
+/// `fn(footprint, addr, len, context)`: the same for writes; `preserve_most`.
+pub const WRITE_GATHER: &str = "__deadheat_write_gather";
+
+/// `fn(footprint, context)`: checks the reads that the footprint holds, and empties it; `preserve_most`.
+pub const READ_COMMIT: &str = "__deadheat_read_commit";
+
+/// `fn(footprint, context)`: the same for writes; `preserve_most`.
+pub const WRITE_COMMIT: &str = "__deadheat_write_commit";
+
 /// `fn(addr) -> u64`: does a load of 1, 2, 4 or 8 bytes, in programs that are built to be recorded.
 pub const LOAD: [(u32, &str); 4] = [
     (1, "__deadheat_load1"),

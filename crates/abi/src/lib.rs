@@ -9,6 +9,7 @@
 pub mod also;
 pub mod atomics;
 pub mod callee;
+pub mod footprint;
 pub mod hooks;
 pub mod options;
 pub mod shadow;
@@ -18,4 +19,4 @@ pub mod tls;
 pub mod wire;
 
 /// Raised with every change of what is defined here. Part of the cache key and of the runtime's file name.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;

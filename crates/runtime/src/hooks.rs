@@ -9,10 +9,12 @@ use crate::thread::{self, Inside, Thread};
 use crate::{cell, counts, intercept, outside, record, shadow, steer, sync};
 use deadheat_abi::atomics::{Ordering, What};
 use deadheat_abi::callee::Callee;
+use deadheat_abi::footprint::Footprint;
 use deadheat_abi::hooks as names;
 use deadheat_abi::spill::Kind;
 use std::arch::naked_asm;
 use std::ffi::c_void;
+use std::mem::offset_of;
 
 /// Runs `f` with the thread's record if its accesses are to be checked, `recorded` if they are to be recorded. `pieces` are
 /// how many, how far apart, and of how many bytes.
@@ -128,6 +130,68 @@ extern "C" fn strided<const WRITE: bool>(
     );
 }
 
+/// Adds a row to a footprint; what it does not continue is checked.
+///
+/// # Safety
+/// The footprint is the caller's own.
+unsafe extern "C" fn gather<const WRITE: bool>(
+    footprint: *mut Footprint,
+    addr: usize,
+    len: usize,
+    context: u64,
+    pc: usize,
+) {
+    // SAFETY: by contract, a variable of the function that has called.
+    let footprint = unsafe { &mut *footprint };
+    footprint.add(addr, len, |first, (count, stride, size)| {
+        strided::<WRITE>(first, count, stride, size, context, pc);
+    });
+}
+
+/// Checks what a footprint holds.
+///
+/// # Safety
+/// As above.
+unsafe extern "C" fn commit<const WRITE: bool>(footprint: *mut Footprint, context: u64, pc: usize) {
+    // SAFETY: as above.
+    let footprint = unsafe { &mut *footprint };
+    footprint.commit(|first, (count, stride, size)| {
+        strided::<WRITE>(first, count, stride, size, context, pc);
+    });
+}
+
+/// What [`Footprint::add`] does with most rows: they are part of the latest piece, or go on where it ends. Others are left to
+/// `$rest`, which gets the return address where it is. Changes r11 only.
+macro_rules! gathering {
+    ($($name:ident = $rest:ident;)*) => { $(
+        // SAFETY of calling it: as the contract in `abi::hooks` says.
+        #[unsafe(no_mangle)]
+        #[unsafe(naked)]
+        unsafe extern "C" fn $name() {
+            naked_asm!(
+                "cmp rsi, [rdi + {low}]",
+                "jb 2f",
+                "cmp rsi, [rdi + {high}]",
+                "ja 2f",
+                "lea r11, [rsi + rdx]",
+                "cmp r11, [rdi + {high}]",
+                "jbe 1f",
+                "mov [rdi + {high}], r11",
+                "1: ret",
+                "2: jmp {rest}",
+                low = const offset_of!(Footprint, low),
+                high = const offset_of!(Footprint, high),
+                rest = sym $rest,
+            )
+        }
+    )* };
+}
+
+gathering! {
+    __deadheat_read_gather = read_gather_row;
+    __deadheat_write_gather = write_gather_row;
+}
+
 /// A stub that preserves registers and passes the return address in `$pc`, the register behind the last argument.
 ///
 /// SAFETY of calling one: only as the contract in `abi::hooks` says, with what `$body` takes.
@@ -199,6 +263,12 @@ preserving! {
     __deadheat_read_strided = "r9", strided::<false>;
     #[unsafe(no_mangle)]
     __deadheat_write_strided = "r9", strided::<true>;
+    read_gather_row = "r8", gather::<false>;
+    write_gather_row = "r8", gather::<true>;
+    #[unsafe(no_mangle)]
+    __deadheat_read_commit = "rdx", commit::<false>;
+    #[unsafe(no_mangle)]
+    __deadheat_write_commit = "rdx", commit::<true>;
 }
 
 /// Stubs that hand on where they were called from, behind the arguments.

@@ -148,6 +148,11 @@ impl<'a, 'm> Values<'a, 'm> {
         self.find(value, Width::Whole, DEPTH)
     }
 
+    /// What a number of fewer bits is with its sign extended, where it does not wrap.
+    pub fn of_signed(&mut self, value: Value<'m>) -> Option<Affine<'m>> {
+        self.find(value, Width::Signed, DEPTH)
+    }
+
     /// The same of a number of any width, where it does not wrap.
     pub fn of_number(&mut self, value: Value<'m>) -> Option<Affine<'m>> {
         match value.ty().integer_bits() {

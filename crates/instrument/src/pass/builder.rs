@@ -107,6 +107,12 @@ impl<'m> Builder<'m> {
         self.offset_by(pointer, self.ir.number(bytes))
     }
 
+    /// A variable of so many words, which lives as long as the function if it is made in its first block.
+    pub fn local(&self, words: u64) -> Value<'m> {
+        let ty = llvm!(LLVMArrayType2(self.ir.integer(64).raw(), words));
+        Value::some(llvm!(LLVMBuildAlloca(self.raw, ty, NO_NAME)))
+    }
+
     /// A load of 64 bits.
     pub fn load(&self, pointer: Value<'m>) -> Value<'m> {
         Value::some(llvm!(LLVMBuildLoad2(

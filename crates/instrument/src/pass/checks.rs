@@ -6,7 +6,7 @@ use super::context::{self, Calls, Keeping};
 use super::decisions::Decisions;
 use super::effects;
 use super::ir::{At, Block, Ir, Opcode, Value, attribute_kind};
-use super::loops::Sweep;
+use super::loops::{Sweep, Work};
 use super::nest::Nest;
 use super::places::Places;
 use super::private::Private;
@@ -438,23 +438,40 @@ impl<'m, 'u> Inserter<'m, 'u> {
         builder.before(sweep.before);
         builder.with_line_of(sweep.accesses[0].0);
         let context = self.context(thread, keeping);
-        let number = ir.integer(64);
-        let ty = ir.function_type(ir.void(), &[ir.pointer(), number, number, number, number]);
-        let name = match sweep.write {
-            true => hooks::WRITE_STRIDED,
-            false => hooks::READ_STRIDED,
+        let (pointer, number) = (ir.pointer(), ir.integer(64));
+        let (names, parameters, arguments) = match sweep.work {
+            Work::Check {
+                address,
+                count,
+                stride,
+                size,
+            } => (
+                [hooks::READ_STRIDED, hooks::WRITE_STRIDED],
+                vec![pointer, number, number, number, number],
+                vec![address, count, stride, ir.number(size), context],
+            ),
+            Work::Gather {
+                footprint,
+                address,
+                len,
+            } => (
+                [hooks::READ_GATHER, hooks::WRITE_GATHER],
+                vec![pointer, pointer, number, number],
+                vec![footprint, address, len, context],
+            ),
+            Work::Commit { footprint } => (
+                [hooks::READ_COMMIT, hooks::WRITE_COMMIT],
+                vec![pointer, number],
+                vec![footprint, context],
+            ),
         };
-        let hook = ir.declare(name, ty);
+        let ty = ir.function_type(ir.void(), &parameters);
+        let hook = ir.declare(names[usize::from(sweep.write)], ty);
         // Bound when the program is loaded: the resolver of lazy binding spoils r10.
         for kind in [self.kinds.nonlazybind, self.kinds.nounwind] {
             ir.add(hook, kind, 0);
         }
-        let size = ir.number(sweep.size);
-        builder.call_preserving(
-            hook,
-            ty,
-            &[sweep.address, sweep.count, sweep.stride, size, context],
-        );
+        builder.call_preserving(hook, ty, &arguments);
         let mut told = vec![sweep.accesses[0].0.line()];
         for (at, _) in &sweep.accesses {
             if told.len() <= also::MOST && !told.contains(&at.line()) {

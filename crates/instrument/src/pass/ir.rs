@@ -298,6 +298,18 @@ impl<'m> Value<'m> {
         ) && llvm!(LLVMGetNUW(self.0)) != 0
     }
 
+    /// Whether it is an address within the object that another address is in.
+    pub fn is_inbounds(self) -> bool {
+        self.opcode() == Some(Opcode::LLVMGetElementPtr) && llvm!(LLVMIsInBounds(self.0)) != 0
+    }
+
+    /// Whether it compares for being the same, or not.
+    pub fn is_equality(self) -> bool {
+        use llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntNE};
+        self.opcode() == Some(Opcode::LLVMICmp)
+            && matches!(llvm!(LLVMGetICmpPredicate(self.0)), LLVMIntEQ | LLVMIntNE)
+    }
+
     /// Whether an `or` has no bit twice: then it adds.
     pub fn is_disjoint(self) -> bool {
         self.opcode() == Some(Opcode::LLVMOr) && llvm!(LLVMGetIsDisjoint(self.0)) != 0

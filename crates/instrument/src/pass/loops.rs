@@ -7,6 +7,11 @@
 //! compares a value that grows with one that does not. The same race is found as in the loop, as both sides of it are in the same
 //! epochs; and it is found once.
 //!
+//! A loop within a loop of that kind is not checked each time that it is left. What it went through then goes into a *footprint*
+//! ([`deadheat_abi::footprint`]), a few words of the function's frame, which puts rows together: side by side, or in equal
+//! steps. It is checked where the outermost such loop is left, or where rows do not go on as they began. So nothing needs to be
+//! known of how the loops depend on each other; rows, tiles and triangles are all the same.
+//!
 //! How many rounds there were is computed where the loop is left, from a value that grows. A round that was begun counts for
 //! accesses that come before the way out.
 
@@ -17,7 +22,10 @@ use super::effects::Calls;
 use super::ir::{Ir, Opcode, Value};
 use super::nest::{Loop, Nest};
 use crate::effects::Effects;
+use deadheat_abi::footprint;
 
+/// So many footprints a function has room for in its frame; further loops are checked each time that they are left.
+const FOOTPRINTS: usize = 24;
 /// So far from one round to the next an address may go.
 const FAR: u64 = 32;
 
@@ -29,11 +37,28 @@ pub struct Sweep<'m> {
     pub accesses: Vec<(Value<'m>, Access<'m>)>,
     /// A write or a read.
     pub write: bool,
-    /// The lowest, or last, address; how many; how far apart; how many bytes each.
-    pub address: Value<'m>,
-    pub count: Value<'m>,
-    pub stride: Value<'m>,
-    pub size: u64,
+    /// What to do.
+    pub work: Work<'m>,
+}
+
+/// What is done behind a loop.
+#[derive(Clone, Copy)]
+pub enum Work<'m> {
+    /// A check: the lowest, or last, address; how many; how far apart; how many bytes each.
+    Check {
+        address: Value<'m>,
+        count: Value<'m>,
+        stride: Value<'m>,
+        size: u64,
+    },
+    /// Some bytes go into a footprint.
+    Gather {
+        footprint: Value<'m>,
+        address: Value<'m>,
+        len: Value<'m>,
+    },
+    /// A footprint is checked.
+    Commit { footprint: Value<'m> },
 }
 
 /// An access of a loop.
@@ -57,6 +82,12 @@ impl Swept<'_> {
         let step = self.address.step.as_constant().map(i64::unsigned_abs);
         step.is_some_and(|step| step <= FAR.max(self.size))
     }
+
+    /// How far it goes each round, if nothing is left out between rounds.
+    fn unbroken_step(&self) -> Option<i64> {
+        let step = self.address.step.as_constant();
+        step.filter(|step| step.unsigned_abs() <= self.size)
+    }
 }
 
 /// Takes the accesses that can be swept out of `plain`, and puts what computes their ranges into the blocks behind loops.
@@ -69,18 +100,22 @@ pub fn sweep<'m>(
     plain: &mut Vec<(Value<'m>, Access<'m>)>,
 ) -> Vec<Sweep<'m>> {
     let loops = nest.loops();
+    let fit: Vec<bool> = (0..loops.len())
+        .map(|n| can_wait(reader, calls, nest, &loops, n))
+        .collect();
     let mut sweeps = Vec::new();
+    let mut frame = Frame {
+        ir,
+        builder,
+        nest,
+        made: 0,
+    };
     // Outer loops first: what does not depend on an inner one is checked once for all of it.
     for (n, around) in loops.iter().enumerate().rev() {
-        let inner = |one: &Loop| around.has(one.header);
-        // All loops in it that have no simple form may be endless; they have latches too.
-        let known = loops[..=n].iter().filter(|one| inner(one)).count();
-        if !is_calm(calls, nest, around) || back_edges(nest, around) != known {
+        if !fit[n] {
             continue;
         }
-        if !(0..=n).all(|m| !inner(&loops[m]) || ends(reader, nest, &loops[m])) {
-            continue;
-        }
+        let outermost = (n + 1..loops.len()).rfind(|&m| fit[m] && loops[m].has(around.header));
         let mut values = Values::new(nest, around, reader.layout());
         let Some(rounds) = Rounds::of(nest, around, &mut values) else {
             continue;
@@ -97,9 +132,28 @@ pub fn sweep<'m>(
             swept.iter().any(|one| one.at.iter().any(same))
         };
         plain.retain(|(at, access)| !is_swept(at, access));
-        put(ir, builder, nest, around, &rounds, &swept, &mut sweeps);
+        let mut place = Place {
+            around,
+            within: outermost.map(|m| &loops[m]),
+            rounds: &rounds,
+        };
+        place.put(&mut frame, &swept, &mut sweeps);
     }
     sweeps
+}
+
+/// Whether what a loop accesses may be checked where it is left: it is calm, and it and all loops in it come to an end.
+fn can_wait<'m>(reader: &Reader, calls: &Calls<'m>, nest: &Nest<'m>, loops: &[Loop], n: usize) -> bool {
+    let around = &loops[n];
+    let inner = |one: &&Loop| around.has(one.header);
+    // All loops in it that have no simple form may be endless; they have latches too.
+    let known = loops[..=n].iter().filter(inner).count();
+    is_calm(calls, nest, around)
+        && back_edges(nest, around) == known
+        && loops[..=n]
+            .iter()
+            .filter(inner)
+            .all(|one| ends(reader, nest, one))
 }
 
 /// Whether nothing in a loop synchronises, gives memory back, runs forever, or leaves but by its exits.
@@ -145,8 +199,22 @@ fn compares_growing<'m>(values: &mut Values<'_, 'm>, condition: Value<'m>) -> bo
         return false;
     };
     let still = |value: &Affine<'m>| value.step.as_constant() == Some(0);
-    let grows = |value: &Affine<'m>| value.step.as_constant().is_some_and(|step| step != 0);
-    still(&one) && grows(&other) || grows(&one) && still(&other)
+    // A value that must be met, and not only passed, could be jumped over for ever; not where wrapping around is undefined.
+    let met = condition.is_equality();
+    let grows = |value: &Affine<'m>, of: Value<'m>| {
+        let step = value.step.as_constant().map(i64::unsigned_abs);
+        step.is_some_and(|step| step == 1 || step != 0 && (!met || never_wraps(of)))
+    };
+    let of = |side| condition.operand(side);
+    still(&one) && grows(&other, of(1)) || grows(&one, of(0)) && still(&other)
+}
+
+/// Whether a value that a loop changes by itself, or the next one after it, is computed in a way that must not wrap around.
+fn never_wraps(value: Value<'_>) -> bool {
+    let exact = |value: Value<'_>| {
+        value.never_overflows() || value.never_carries() || value.is_disjoint() || value.is_inbounds()
+    };
+    exact(value) || value.opcode() == Some(Opcode::LLVMPHI) && value.incoming().any(exact)
 }
 
 /// A value that tells how often a loop went round.
@@ -164,10 +232,14 @@ impl<'m> Rounds<'m> {
             .instructions()
             .take_while(|at| at.opcode() == Some(Opcode::LLVMPHI))
         {
-            if value.ty().integer_bits() != Some(64) && !value.ty().is_plain_pointer() {
+            let narrow = value.ty().integer_bits().is_some_and(|bits| bits < 64);
+            if !narrow && value.ty().integer_bits() != Some(64) && !value.ty().is_plain_pointer() {
                 continue;
             }
-            let Some(Affine { start, step }) = values.of(value) else {
+            let Some(Affine { start, step }) = (match narrow {
+                true => values.of_signed(value),
+                false => values.of(value),
+            }) else {
                 continue;
             };
             let Some(step) = step.as_constant().filter(|step| *step != 0) else {
@@ -185,9 +257,10 @@ impl<'m> Rounds<'m> {
 
     /// How often the loop went back to its header, put at the builder's place.
     fn count(&self, ir: Ir<'m>, builder: &Builder<'m>) -> Value<'m> {
-        let now = match self.value.ty().is_plain_pointer() {
-            true => builder.address(self.value),
-            false => self.value,
+        let now = match self.value.ty().integer_bits() {
+            None => builder.address(self.value),
+            Some(64) => self.value,
+            Some(_) => builder.widen_signed(self.value),
         };
         let start = number(ir, builder, &self.start);
         let distance = match self.step > 0 {
@@ -214,11 +287,7 @@ fn find<'m>(
         return None;
     }
     let address = values.of(access.pointer)?;
-    // Places that are far apart have a cell each in any case, and are looked at sooner where they are accessed.
-    address
-        .step
-        .as_constant()
-        .filter(|step| step.unsigned_abs() <= FAR)?;
+    address.step.as_constant()?;
     let last: Vec<bool> = around
         .exits
         .iter()
@@ -286,67 +355,164 @@ fn join(first: &Swept<'_>, second: &Swept<'_>) -> Option<(u64, i64)> {
     next.then_some((first.size, first.more + 1))
 }
 
-/// Puts what computes the ranges behind a loop.
-fn put<'m>(
+/// The footprints of a function.
+struct Frame<'a, 'm> {
     ir: Ir<'m>,
-    builder: &Builder<'m>,
-    nest: &Nest<'m>,
-    around: &Loop,
-    rounds: &Rounds<'m>,
-    swept: &[Swept<'m>],
-    sweeps: &mut Vec<Sweep<'m>>,
-) {
-    if swept.is_empty() {
-        return;
+    builder: &'a Builder<'m>,
+    nest: &'a Nest<'m>,
+    made: usize,
+}
+
+impl<'m> Frame<'_, 'm> {
+    /// One that is empty where a loop begins, if there is room.
+    fn footprint(&mut self, of: &Loop) -> Option<Value<'m>> {
+        if self.made == FOOTPRINTS {
+            return None;
+        }
+        self.made += 1;
+        let (ir, builder) = (self.ir, self.builder);
+        builder.before(self.nest.blocks[0].first_real());
+        builder.without_line();
+        let footprint = builder.local(footprint::WORDS);
+        builder.before(self.nest.blocks[of.entry].terminator());
+        builder.without_line();
+        for word in [footprint::HIGH, footprint::COUNT] {
+            builder.store(ir.number(0), builder.offset(footprint, word * 8));
+        }
+        Some(footprint)
     }
+}
+
+/// A loop whose accesses are checked behind it.
+struct Place<'a, 'm> {
+    around: &'a Loop,
+    /// The outermost loop around it that all checks of it may wait for.
+    within: Option<&'a Loop>,
+    rounds: &'a Rounds<'m>,
+}
+
+impl<'m> Place<'_, 'm> {
+    /// Puts what computes the ranges behind the loop.
+    fn put(&mut self, frame: &mut Frame<'_, 'm>, swept: &[Swept<'m>], sweeps: &mut Vec<Sweep<'m>>) {
+        if swept.is_empty() {
+            return;
+        }
+        // Those with a footprint are checked behind the loops around this one.
+        let footprints: Vec<Option<Value<'m>>> = swept
+            .iter()
+            .map(|one| {
+                one.unbroken_step()
+                    .and(self.within)
+                    .and_then(|of| frame.footprint(of))
+            })
+            .collect();
+        let (ir, builder, nest) = (frame.ir, frame.builder, frame.nest);
+        for to in behind(self.around) {
+            let block = nest.blocks[to];
+            let before = block.first_real();
+            builder.before(before);
+            builder.without_line();
+            let back = self.rounds.count(ir, builder);
+            for (one, footprint) in swept.iter().zip(&footprints) {
+                let begun = self.begun(frame, one, to);
+                builder.before(before);
+                builder.without_line();
+                let mut count = builder.add(back, begun);
+                if one.more != 0 {
+                    let any = builder.below(ir.number(0), count);
+                    let more = builder.add(count, ir.number(one.more as u64));
+                    count = builder.select(any, more, ir.number(0));
+                }
+                let address = number(ir, builder, &one.address.start);
+                let footprint = footprint.filter(|_| self.within.is_some_and(|of| of.has(to)));
+                let work = match (footprint, one.unbroken_step()) {
+                    (Some(footprint), Some(step)) => {
+                        let (address, len) = unbroken(ir, builder, address, count, (step, one.size));
+                        let address = builder.pointer(address, ir.pointer());
+                        Work::Gather {
+                            footprint,
+                            address,
+                            len,
+                        }
+                    }
+                    // A range is many places side by side, so that one hook does for both.
+                    _ => Work::Check {
+                        address: builder.pointer(address, ir.pointer()),
+                        count,
+                        stride: number(ir, builder, &one.address.step),
+                        size: one.size,
+                    },
+                };
+                sweeps.push(one.at_block(before, work));
+            }
+        }
+        let Some(within) = self.within else { return };
+        for to in behind(within) {
+            let before = nest.blocks[to].first_real();
+            for (one, footprint) in swept.iter().zip(&footprints) {
+                sweeps.extend(footprint.map(|footprint| one.at_block(before, Work::Commit { footprint })));
+            }
+        }
+    }
+
+    /// Whether the round that is left to a block has made an access, as a number.
+    fn begun(&self, frame: &Frame<'_, 'm>, one: &Swept<'m>, to: usize) -> Value<'m> {
+        let (ir, nest) = (frame.ir, frame.nest);
+        let edges = self.around.exits.iter().zip(&one.last);
+        let edges = edges.filter(|(exit, _)| exit.1 == to);
+        let last: Vec<_> = edges.map(|(exit, last)| (nest.blocks[exit.0], *last)).collect();
+        if last.iter().all(|edge| edge.1 == last[0].1) {
+            return ir.number(last[0].1.into());
+        }
+        let numbers: Vec<_> = last
+            .iter()
+            .map(|edge| (ir.number(edge.1.into()), edge.0))
+            .collect();
+        frame.builder.choice(nest.blocks[to], &numbers)
+    }
+}
+
+impl<'m> Swept<'m> {
+    fn at_block(&self, before: Value<'m>, work: Work<'m>) -> Sweep<'m> {
+        Sweep {
+            before,
+            accesses: self.at.clone(),
+            write: self.write,
+            work,
+        }
+    }
+}
+
+/// The blocks that a loop is left to.
+fn behind(around: &Loop) -> Vec<usize> {
     let mut outside: Vec<usize> = around.exits.iter().map(|exit| exit.1).collect();
     outside.sort_unstable();
     outside.dedup();
-    for to in outside {
-        let block = nest.blocks[to];
-        let before = block.first_real();
-        builder.before(before);
-        builder.without_line();
-        let back = rounds.count(ir, builder);
-        for one in swept {
-            let edges = around
-                .exits
-                .iter()
-                .zip(&one.last)
-                .filter(|(exit, _)| exit.1 == to);
-            let last: Vec<_> = edges.map(|(exit, last)| (nest.blocks[exit.0], *last)).collect();
-            let begun = match last.iter().all(|edge| edge.1 == last[0].1) {
-                true => ir.number(last[0].1.into()),
-                false => builder.choice(
-                    block,
-                    &last
-                        .iter()
-                        .map(|edge| (ir.number(edge.1.into()), edge.0))
-                        .collect::<Vec<_>>(),
-                ),
-            };
-            builder.before(before);
-            builder.without_line();
-            let mut count = builder.add(back, begun);
-            if one.more != 0 {
-                let any = builder.below(ir.number(0), count);
-                let more = builder.add(count, ir.number(one.more as u64));
-                count = builder.select(any, more, ir.number(0));
-            }
-            let address = number(ir, builder, &one.address.start);
-            // A range is many places side by side, so that one hook does for both.
-            let stride = number(ir, builder, &one.address.step);
-            sweeps.push(Sweep {
-                before,
-                accesses: one.at.clone(),
-                write: one.write,
-                address: builder.pointer(address, ir.pointer()),
-                count,
-                stride,
-                size: one.size,
-            });
-        }
+    outside
+}
+
+/// Where accesses that leave nothing out begin, and how many bytes they are.
+fn unbroken<'m>(
+    ir: Ir<'m>,
+    builder: &Builder<'m>,
+    address: Value<'m>,
+    count: Value<'m>,
+    (step, size): (i64, u64),
+) -> (Value<'m>, Value<'m>) {
+    if step == 0 {
+        let any = builder.below(ir.number(0), count);
+        return (address, builder.select(any, ir.number(size), ir.number(0)));
     }
+    let way = builder.multiply(count, ir.number(step.unsigned_abs()));
+    let rest = ir.number(size.wrapping_sub(step.unsigned_abs()));
+    let any = builder.below(ir.number(0), count);
+    let len = builder.select(any, builder.add(way, rest), ir.number(0));
+    if step > 0 {
+        return (address, len);
+    }
+    // The last one is the lowest.
+    let lowest = builder.subtract(builder.add(address, ir.number(step.unsigned_abs())), way);
+    (lowest, len)
 }
 
 /// A sum as a number, put at the builder's place.

@@ -20,6 +20,8 @@ pub struct Nest<'m> {
 pub struct Loop {
     /// The only block that it is entered by.
     pub header: usize,
+    /// The only block outside that goes to the header.
+    pub entry: usize,
     /// The only block that goes back to the header.
     pub latch: usize,
     /// Its blocks, those of loops within it too, in order of their numbers.
@@ -92,7 +94,7 @@ impl<'m> Nest<'m> {
         let (latches, entries): (Vec<usize>, Vec<usize>) = self.predecessors[header]
             .iter()
             .partition(|&&from| self.dominates(header, from));
-        let (&[latch], &[_]) = (&latches[..], &entries[..]) else {
+        let (&[latch], &[entry]) = (&latches[..], &entries[..]) else {
             return None;
         };
         let mut blocks = vec![header];
@@ -120,6 +122,7 @@ impl<'m> Nest<'m> {
         }
         Some(Loop {
             header,
+            entry,
             latch,
             blocks,
             exits,
