@@ -31,6 +31,9 @@ pub const HIGH: u64 = 1;
 /// Which of them is `count`.
 pub const COUNT: u64 = 5;
 
+/// A row of so many bytes is checked at once: its shadow is near, and one check for all of it is cheap enough.
+pub const LONG: usize = 2048;
+
 const _: () = assert!(size_of::<Footprint>() as u64 == WORDS * 8);
 const _: () = assert!(offset_of!(Footprint, high) as u64 == HIGH * 8);
 const _: () = assert!(offset_of!(Footprint, count) as u64 == COUNT * 8);
@@ -38,9 +41,12 @@ const _: () = assert!(offset_of!(Footprint, count) as u64 == COUNT * 8);
 impl Footprint {
     /// A row is accessed. `check` is given rows that the following ones do not continue: where the first begins, and how many,
     /// how far apart, of how many bytes.
-    pub fn add(&mut self, addr: usize, len: usize, check: impl FnMut(usize, (usize, usize, usize))) {
+    pub fn add(&mut self, addr: usize, len: usize, mut check: impl FnMut(usize, (usize, usize, usize))) {
         if len == 0 || self.has(addr, len) {
             return;
+        }
+        if len >= LONG {
+            return check(addr, (1, len, len));
         }
         if self.high != 0 && addr <= self.high && addr.wrapping_add(len) >= self.low {
             self.low = self.low.min(addr);
@@ -137,6 +143,12 @@ mod tests {
         );
         let down = checked(&[(128, 8), (96, 8), (64, 8)]);
         assert_eq!(down, [(128, (3, 32usize.wrapping_neg(), 8))]);
+    }
+
+    #[test]
+    fn long_rows_are_checked_at_once() {
+        let rows = checked(&[(64, 8), (4096, LONG), (72, 8)]);
+        assert_eq!(rows, [(4096, (1, LONG, LONG)), (64, (1, 16, 16))]);
     }
 
     #[test]

@@ -119,10 +119,15 @@ extern "C" fn strided<const WRITE: bool>(
             if stride == size && is_known::<WRITE>(t, addr, count.saturating_mul(size)) {
                 return;
             }
+            // A few cells are looked at sooner than what is remembered.
+            let long = count.saturating_mul(stride.max(size)) > SHORT;
             let sweep = Sweep::new(addr, pieces, WRITE);
-            if !t.sweeps.has(t.epoch, &sweep) {
-                let place = t.place(context, pc, false);
-                checks::strided::<WRITE>(t, addr, pieces, place);
+            if long && t.sweeps.has(t.epoch, &sweep) {
+                return;
+            }
+            let place = t.place(context, pc, false);
+            checks::strided::<WRITE>(t, addr, pieces, place);
+            if long {
                 t.sweeps.add(t.epoch, sweep);
             }
         },

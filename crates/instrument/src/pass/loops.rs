@@ -9,7 +9,8 @@
 //!
 //! A loop within a loop of that kind is not checked each time that it is left. What it went through then goes into a *footprint*
 //! ([`deadheat_abi::footprint`]), a few words of the function's frame, which puts rows together: side by side, or in equal
-//! steps. It is checked where the outermost such loop is left, or where rows do not go on as they began. So nothing needs to be
+//! steps. Accesses of one array share one, so that halves that are accessed side by side, and what is left over of a
+//! vectorised loop, are one row. It is checked where the outermost such loop is left, or where rows do not go on as they began. So nothing needs to be
 //! known of how the loops depend on each other; rows, tiles and triangles are all the same.
 //!
 //! How many rounds there were is computed where the loop is left, from a value that grows. A round that was begun counts for
@@ -75,12 +76,22 @@ struct Swept<'m> {
     last: Vec<bool>,
 }
 
-impl Swept<'_> {
+impl<'m> Swept<'m> {
     /// Whether one check is cheaper than many. Places that are far apart have a cell each in any case, and are looked at
     /// sooner where they are accessed.
     fn pays(&self) -> bool {
         let step = self.address.step.as_constant().map(i64::unsigned_abs);
         step.is_some_and(|step| step <= FAR.max(self.size))
+    }
+
+    /// The array that it is of, or the pointer that it was reached by.
+    fn array(&self) -> Option<Value<'m>> {
+        let pointer = |term: &&(Value<'m>, Width, i64)| term.0.ty().is_plain_pointer() && term.2 == 1;
+        let mut array = self.address.start.terms.iter().find(pointer)?.0;
+        while array.opcode() == Some(Opcode::LLVMGetElementPtr) {
+            array = array.operand(0);
+        }
+        Some(array)
     }
 
     /// How far it goes each round, if nothing is left out between rounds.
@@ -108,7 +119,7 @@ pub fn sweep<'m>(
         ir,
         builder,
         nest,
-        made: 0,
+        footprints: Vec::new(),
     };
     // Outer loops first: what does not depend on an inner one is checked once for all of it.
     for (n, around) in loops.iter().enumerate().rev() {
@@ -134,11 +145,12 @@ pub fn sweep<'m>(
         plain.retain(|(at, access)| !is_swept(at, access));
         let mut place = Place {
             around,
-            within: outermost.map(|m| &loops[m]),
+            within: outermost.map(|m| (m, &loops[m])),
             rounds: &rounds,
         };
         place.put(&mut frame, &swept, &mut sweeps);
     }
+    frame.commit(&loops, &mut sweeps);
     sweeps
 }
 
@@ -360,34 +372,84 @@ struct Frame<'a, 'm> {
     ir: Ir<'m>,
     builder: &'a Builder<'m>,
     nest: &'a Nest<'m>,
-    made: usize,
+    footprints: Vec<Shared<'m>>,
+}
+
+/// A footprint, and whose it is: all accesses of an array, or of what is reached by one pointer, in the loops in one.
+struct Shared<'m> {
+    variable: Value<'m>,
+    array: Option<Value<'m>>,
+    write: bool,
+    /// The number of the loop that it is checked behind.
+    within: usize,
+    accesses: Vec<(Value<'m>, Access<'m>)>,
 }
 
 impl<'m> Frame<'_, 'm> {
     /// One that is empty where a loop begins, if there is room.
-    fn footprint(&mut self, of: &Loop) -> Option<Value<'m>> {
-        if self.made == FOOTPRINTS {
+    fn footprint(&mut self, one: &Swept<'m>, (within, of): (usize, &Loop)) -> Option<Value<'m>> {
+        let array = one.array();
+        let fits = |shared: &&mut Shared<'m>| {
+            array.is_some() && (shared.array, shared.write, shared.within) == (array, one.write, within)
+        };
+        if let Some(shared) = self.footprints.iter_mut().find(fits) {
+            shared.accesses.extend(&one.at);
+            return Some(shared.variable);
+        }
+        if self.footprints.len() == FOOTPRINTS {
             return None;
         }
-        self.made += 1;
         let (ir, builder) = (self.ir, self.builder);
         builder.before(self.nest.blocks[0].first_real());
         builder.without_line();
-        let footprint = builder.local(footprint::WORDS);
+        let variable = builder.local(footprint::WORDS);
         builder.before(self.nest.blocks[of.entry].terminator());
         builder.without_line();
         for word in [footprint::HIGH, footprint::COUNT] {
-            builder.store(ir.number(0), builder.offset(footprint, word * 8));
+            builder.store(ir.number(0), builder.offset(variable, word * 8));
         }
-        Some(footprint)
+        self.footprints.push(Shared {
+            variable,
+            array,
+            write: one.write,
+            within,
+            accesses: one.at.clone(),
+        });
+        Some(variable)
+    }
+
+    /// Has all footprints checked behind their loops. What is added to one may be checked where another adds to it, so each of those
+    /// places stands for all.
+    fn commit(&self, loops: &[Loop], sweeps: &mut Vec<Sweep<'m>>) {
+        for shared in &self.footprints {
+            let users = sweeps.iter_mut().filter(
+                |sweep| matches!(sweep.work, Work::Gather { footprint, .. } if footprint == shared.variable),
+            );
+            for user in users {
+                let own = |at: Value<'m>| user.accesses.iter().any(|access| access.0 == at);
+                let others = shared.accesses.iter().filter(|other| !own(other.0));
+                let others: Vec<_> = others.copied().collect();
+                user.accesses.extend(others);
+            }
+            for to in behind(&loops[shared.within]) {
+                sweeps.push(Sweep {
+                    before: self.nest.blocks[to].first_real(),
+                    accesses: shared.accesses.clone(),
+                    write: shared.write,
+                    work: Work::Commit {
+                        footprint: shared.variable,
+                    },
+                });
+            }
+        }
     }
 }
 
 /// A loop whose accesses are checked behind it.
 struct Place<'a, 'm> {
     around: &'a Loop,
-    /// The outermost loop around it that all checks of it may wait for.
-    within: Option<&'a Loop>,
+    /// The outermost loop around it that all checks of it may wait for, and its number.
+    within: Option<(usize, &'a Loop)>,
     rounds: &'a Rounds<'m>,
 }
 
@@ -403,7 +465,7 @@ impl<'m> Place<'_, 'm> {
             .map(|one| {
                 one.unbroken_step()
                     .and(self.within)
-                    .and_then(|of| frame.footprint(of))
+                    .and_then(|of| frame.footprint(one, of))
             })
             .collect();
         let (ir, builder, nest) = (frame.ir, frame.builder, frame.nest);
@@ -424,7 +486,7 @@ impl<'m> Place<'_, 'm> {
                     count = builder.select(any, more, ir.number(0));
                 }
                 let address = number(ir, builder, &one.address.start);
-                let footprint = footprint.filter(|_| self.within.is_some_and(|of| of.has(to)));
+                let footprint = footprint.filter(|_| self.within.is_some_and(|(_, of)| of.has(to)));
                 let work = match (footprint, one.unbroken_step()) {
                     (Some(footprint), Some(step)) => {
                         let (address, len) = unbroken(ir, builder, address, count, (step, one.size));
@@ -444,13 +506,6 @@ impl<'m> Place<'_, 'm> {
                     },
                 };
                 sweeps.push(one.at_block(before, work));
-            }
-        }
-        let Some(within) = self.within else { return };
-        for to in behind(within) {
-            let before = nest.blocks[to].first_real();
-            for (one, footprint) in swept.iter().zip(&footprints) {
-                sweeps.extend(footprint.map(|footprint| one.at_block(before, Work::Commit { footprint })));
             }
         }
     }
