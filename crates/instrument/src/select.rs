@@ -213,7 +213,7 @@ mod tests {
     fn functions_are_known_by_name_path_module_and_file() {
         let rust = "_ZN7account4bank7deposit17h0123456789abcdefE";
         let of_trait =
-            "_ZN60_$LT$account..Pool$u20$as$u20$core..ops..drop..Drop$GT$4drop17h0123456789abcdefE";
+            "_ZN55_$LT$account..Pool$u20$as$u20$core..ops..drop..Drop$GT$4drop17h0123456789abcdefE";
         let cpp = "_ZN4pool5Queue4pushERKi";
         for (glob, name, file) in [
             ("account", rust, None),

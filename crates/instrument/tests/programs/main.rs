@@ -3,7 +3,7 @@
 //!
 //! The accesses are volatile or atomic where the optimiser could change them, so the expectations hold at every level.
 
-use deadheat_instrument::module::{Options, compile};
+use deadheat_instrument::module::{Options, Placement, compile};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -99,6 +99,8 @@ fn check_with(name: &str, flags: &[&str], normalise: impl Fn(&str) -> String) {
                 opt_level: level,
                 cpu: "x86-64".into(),
                 pic,
+                // Here it is about the check of each access.
+                placement: Placement::Off,
                 ..Options::default()
             };
             let module = fs::read(at("program.bc")).expect("bitcode");

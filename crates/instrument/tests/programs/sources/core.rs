@@ -38,7 +38,9 @@ pub extern "C" fn main() -> i32 {
         // expect: end 32 4 update release
         count.fetch_sub(1, Ordering::Release);
         fence(Ordering::Acquire); // expect: fence acquire
-        // Reads of both, writes of both; the reads are before writes and left out.
+        // Reads of both, writes of both.
+        // expect: read8 8
+        // expect: read8 24
         // expect: write8 8
         // expect: write8 24
         swap(&mut *m.add(1), &mut *m.add(3));

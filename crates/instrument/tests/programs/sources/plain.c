@@ -35,7 +35,9 @@ int main(void) {
     p->i = 2;                                    // expect: write_range 65 4
     (void)p->l;                                  // expect: read_range 69 8
     volatile struct fields *f = (void *)(m + 80);
+    // expect: read2 80
     f->b = 4;                                    // expect: write2 80
+    // expect: read1 5
     m[5]++;                                      // expect: write1 5
     // expect: read_range 96 24
     // expect: write_range 128 24
