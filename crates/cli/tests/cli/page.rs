@@ -60,7 +60,7 @@ fn a_browser_shows_the_findings_and_filters_them() {
     files.file("a.c", "int x;\nx = 1; // <b>bold</b>\n");
     let trace = files.file(
         "t.txt",
-        "main fork worker @a.c:1(main)\nmain acq big; main w x @a.c:2:1(writer); main rel big; worker r x @b.c:7(reader)\n\
+        "main fork worker @a.c:1(main)\nmain acq big; main w x @a.c:2:1(writer); main rel big; worker acq small; worker r x @b.c:7(reader); worker rel small\n\
          main w y @a.c:1(first); worker w y @b.c:9(second)\n",
     );
     let json = files.path("run.json");
@@ -100,7 +100,7 @@ fn a_browser_shows_the_findings_and_filters_them() {
         assert!(all.dom.contains(part), "no {part} in {}", all.dom);
     }
 
-    let some = browse(&files, "run.html?search=READER%20big%20x");
+    let some = browse(&files, "run.html?search=READER%20small%20x");
     let hidden: Vec<bool> = findings(&some.dom)
         .iter()
         .map(|tag| tag.contains("hidden"))
