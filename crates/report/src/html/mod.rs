@@ -157,7 +157,7 @@ impl Display for Escaped<'_> {
                 '\'' => out.write_str("&#39;")?,
                 '\t' => out.write_char(c)?,
                 '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
-                    out.write_char(char::REPLACEMENT_CHARACTER)?
+                    out.write_char(char::REPLACEMENT_CHARACTER)?;
                 }
                 c if c.is_control() => out.write_char(char::REPLACEMENT_CHARACTER)?,
                 c => out.write_char(c)?,
