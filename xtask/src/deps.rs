@@ -43,7 +43,7 @@ const RULES: &[Rule] = &[
     Rule {
         name: "deadheat-runtime",
         own: &["deadheat-abi", "deadheat-detect", "deadheat-event"],
-        outside: &["hashbrown", "libc", "rustc-hash"],
+        outside: &["libc", "rustc-hash"],
     },
     Rule {
         name: "deadheat-event",

@@ -33,7 +33,11 @@ pub fn run(args: &Analyze, term: Term) -> Result<ExitCode> {
     let meter = Meter::start();
     let mut run = Run::new(args, &choice, &judge)?;
     let failure = run.all(&mut *source, args).err();
-    let (mut report, stats) = run.report(source.tables(), &meter);
+    let (mut report, stats) = match run.report(source.tables(), &meter) {
+        Ok(made) => made,
+        // What was asked for may be behind what failed.
+        Err(error) => return Err(failure.unwrap_or(error)),
+    };
     if let Some(truncation) = source.truncation() {
         report.summary.partial = true;
         term.warn(&format!("{}: {truncation}", args.trace.display()));
@@ -202,7 +206,7 @@ impl Run<'_> {
                 .any(|finding| self.judge.verdict(&finding) == Verdict::Reported)
     }
 
-    fn report(&self, tables: &Tables, meter: &Meter) -> (Report, Stats) {
+    fn report(&self, tables: &Tables, meter: &Meter) -> Result<(Report, Stats)> {
         let stats = self.analysis.stats();
         let summary = Summary {
             occurrences: self.collector.occurrences(),
@@ -216,8 +220,8 @@ impl Run<'_> {
             ..Summary::default()
         };
         let races = self.collector.findings(tables, self.labels());
-        let report = offline::assemble(races, self.judge, summary);
-        (report, stats)
+        let report = offline::assemble(races, self.judge, summary)?;
+        Ok((report, stats))
     }
 }
 

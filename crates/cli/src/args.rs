@@ -49,7 +49,8 @@ Examples:
   deadheat trace convert run.std -o run.dht convert between formats
   deadheat bench --quick                    measure beside other race detectors
 
-Exit status: 66 if a race was reported, 0 if not, 2 for a wrong command line or unreadable input.";
+Exit status: 66 if a race was reported; if not, the program's own for check and record, 0 for the others; 2 for a wrong
+command line, unreadable input or a failed build.";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -233,7 +234,8 @@ on stderr is `deadheat: N events recorded in FILE` and what to do next. What was
 /// Run cargo so that what it builds is checked for data races
 ///
 /// Cargo's own options stand behind its command. Everything is built for this machine into a directory of its own,
-/// `deadheat` within cargo's target directory. Build scripts, procedural macros and what they compile are left as they are.
+/// `deadheat` within cargo's target directory. Build scripts and procedural macros are left as they are; C and C++ that build scripts compile
+/// into the program with the crate `cc` or its like is instrumented, where there is clang.
 #[derive(Debug, Args)]
 #[command(
     hide = true,
@@ -272,7 +274,7 @@ Exit status: 66 if a race was reported, else cargo's own; 2 for a wrong command 
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Report")]
 pub struct ReportArgs {
-    /// What to write: text on stderr, or JSON or SARIF 2.1.0 on stdout
+    /// What to write: text on stderr, or JSON, SARIF 2.1.0 or an HTML page on stdout
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub format: Option<ReportFormat>,
 
@@ -376,9 +378,17 @@ pub struct ReportFile {
     /// The report: JSON
     pub file: PathBuf,
 
-    /// What to write: text on stderr, or JSON or SARIF 2.1.0 on stdout
-    #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    pub format: ReportFormat,
+    /// What to write: text on stderr, or JSON, SARIF 2.1.0 or an HTML page on stdout [default: text, if no file is asked for]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub format: Option<ReportFormat>,
+
+    /// Write a page for browsers to FILE; - is stdout
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+
+    /// Write SARIF 2.1.0 to FILE; - is stdout
+    #[arg(long, value_name = "FILE")]
+    pub sarif: Option<PathBuf>,
 
     /// Write the report to FILE instead; - is stdout
     #[arg(long, short, value_name = "FILE")]
@@ -396,7 +406,7 @@ pub struct ReportFile {
 const REPORT_EXAMPLES: &str = "\
 Examples:
   deadheat report run.json
-  deadheat report run.json --format sarif --output run.sarif";
+  deadheat report run.json --html run.html --sarif run.sarif";
 
 /// Report the data races of a recorded run
 ///
@@ -440,7 +450,7 @@ pub struct Analyze {
 /// How to report on a trace.
 #[derive(Debug, Args)]
 pub struct TraceReport {
-    /// What to write: text on stderr, or JSON or SARIF 2.1.0 on stdout
+    /// What to write: text on stderr, or JSON, SARIF 2.1.0 or an HTML page on stdout
     #[arg(
         long,
         value_enum,
@@ -583,6 +593,8 @@ pub enum ReportFormat {
     Json,
     /// SARIF 2.1.0, for code hosts and editors
     Sarif,
+    /// A page for browsers that needs no other file
+    Html,
 }
 
 /// What to do with a trace.
@@ -733,8 +745,20 @@ fn models() -> impl TypedValueParser<Value = Model> {
 }
 
 fn solvers() -> impl TypedValueParser<Value = SolverName> {
-    PossibleValuesParser::new(SolverName::ALL.map(SolverName::as_str))
-        .try_map(|name| name.parse::<SolverName>())
+    let names = SolverName::ALL.map(SolverName::as_str).map(PossibleValue::new);
+    // Known in any case: who asks for it is told what is missing.
+    let missing = (!cfg!(feature = "z3")).then(|| PossibleValue::new("z3").hide(true));
+    PossibleValuesParser::new(names.into_iter().chain(missing)).try_map(|name| {
+        let solver = name.parse::<SolverName>();
+        solver.map_err(|error| match name.as_str() {
+            "z3" => {
+                "this deadheat was built without it; `cargo install --path crates/cli --features z3` builds \
+                     one with it, where libz3-dev is installed"
+                    .to_owned()
+            }
+            _ => error,
+        })
+    })
 }
 
 fn placements() -> impl TypedValueParser<Value = Placement> {

@@ -131,8 +131,16 @@ impl Program {
                 args.trace.display()
             );
         };
-        let again = Again::try_parse_from(words)
-            .with_context(|| format!("{}: how its program was run makes no sense", args.trace.display()))?;
+        let again = match (Again::try_parse_from(words), args.program.first()) {
+            (Ok(again), _) => again,
+            (Err(_), Some(program)) => Again::try_parse_from([program])?,
+            (Err(error), None) => {
+                return Err(error).with_context(|| {
+                    let trace = args.trace.display();
+                    format!("{trace}: how its program was run makes no sense; name it: `-- PROGRAM ARGS`")
+                });
+            }
+        };
         let mut target = again.program;
         target.keep = None;
         let here = std::env::current_dir().context("cannot tell the current directory")?;
@@ -153,11 +161,13 @@ impl Program {
         };
         let made = tempfile::tempdir().context("cannot make a temporary directory")?;
         // Names in the program are relative to where it was built.
-        std::env::set_current_dir(&directory)
-            .with_context(|| format!("the program was recorded in {}", directory.display()))?;
+        std::env::set_current_dir(&directory).with_context(|| {
+            let directory = directory.display();
+            format!("the program was recorded in {directory}; name it where it is now: `-- PROGRAM ARGS`")
+        })?;
         let path = check::program(&target, made.path(), Purpose::Record(&selection));
         std::env::set_current_dir(&here).context("cannot go back to the current directory")?;
-        let path = path.context("cannot run the recorded program again; name it behind `--`")?;
+        let path = path.context("cannot run the recorded program again; name it: `-- PROGRAM ARGS`")?;
         Ok(Program {
             path,
             arguments: target.arguments,

@@ -1,6 +1,7 @@
 //! Files named on the command line.
 
 use anyhow::{Context, Result, bail};
+use deadheat_report::{Baseline, Judge, Suppressions};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -17,6 +18,20 @@ pub fn read_text(path: &Path, what: &str) -> Result<String> {
         .and_then(|mut file| file.read_to_string(&mut text))
         .with_context(|| format!("cannot read the {what} {}", path.display()))?;
     Ok(text)
+}
+
+/// Reads the files that say what not to report.
+pub fn judge(suppressions: Option<&Path>, baseline: Option<&Path>) -> Result<Judge> {
+    let mut judge = Judge::default();
+    if let Some(path) = suppressions {
+        judge.suppressions = Suppressions::parse(&read_text(path, "suppressions")?)
+            .with_context(|| path.display().to_string())?;
+    }
+    if let Some(path) = baseline {
+        judge.baseline =
+            Baseline::parse(&read_text(path, "baseline")?).with_context(|| path.display().to_string())?;
+    }
+    Ok(judge)
 }
 
 /// A file that will be written at the end, opened at the start: nobody wants to hear after an hour's analysis that the

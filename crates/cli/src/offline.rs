@@ -3,12 +3,11 @@
 use crate::args::{ReportFormat, TraceReport};
 use crate::files::{self, Output};
 use crate::meter::thousands;
+use crate::native::render;
 use crate::term::Term;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use deadheat_report::text::Colors;
-use deadheat_report::{
-    Baseline, Finding, Judge, Report, Sources, Summary, Suppressions, Verdict, json, quote, sarif, text,
-};
+use deadheat_report::{Finding, Judge, Report, Sources, Summary, Verdict, quote};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -21,23 +20,40 @@ pub fn output(args: &TraceReport, trace: &Path) -> Result<Option<Output>> {
 
 /// Decides which findings are reported.
 pub fn judge(args: &TraceReport) -> Result<Judge> {
-    let mut judge = Judge {
+    Ok(Judge {
         only: args.only.clone(),
-        ..Judge::default()
-    };
-    if let Some(path) = &args.suppressions {
-        judge.suppressions = Suppressions::parse(&files::read_text(path, "suppressions")?)
-            .with_context(|| path.display().to_string())?;
-    }
-    if let Some(path) = &args.baseline {
-        judge.baseline = Baseline::parse(&files::read_text(path, "baseline")?)
-            .with_context(|| path.display().to_string())?;
-    }
-    Ok(judge)
+        ..files::judge(args.suppressions.as_deref(), args.baseline.as_deref())?
+    })
 }
 
-/// Leaves out what is not to be reported, and counts it.
-pub fn assemble(mut races: Vec<Finding>, judge: &Judge, mut summary: Summary) -> Report {
+/// Ids that are named where another one was asked for.
+const NAMED: usize = 20;
+
+/// An error if none of the findings has the id that was asked for: a wrong id must not look like a race that is gone.
+pub fn expect_id(id: &str, races: &[Finding]) -> Result<()> {
+    if races.iter().any(|finding| finding.id == id) {
+        return Ok(());
+    }
+    let named: Vec<&str> = races
+        .iter()
+        .take(NAMED)
+        .map(|finding| finding.id.as_str())
+        .collect();
+    match (named.len(), races.len() - named.len()) {
+        (0, _) => bail!("no finding has the id {id}; there are no findings at all"),
+        (_, 0) => bail!("no finding has the id {id}; there are {}", named.join(", ")),
+        (_, more) => bail!(
+            "no finding has the id {id}; there are {} and {more} more",
+            named.join(", ")
+        ),
+    }
+}
+
+/// Leaves out what is not to be reported, and counts it. An error if the only finding that was asked for is not there.
+pub fn assemble(mut races: Vec<Finding>, judge: &Judge, mut summary: Summary) -> Result<Report> {
+    if let Some(id) = &judge.only {
+        expect_id(id, &races)?;
+    }
     races.retain(|finding| {
         match judge.verdict(finding) {
             Verdict::Reported => return true,
@@ -49,13 +65,13 @@ pub fn assemble(mut races: Vec<Finding>, judge: &Judge, mut summary: Summary) ->
     });
     summary.races = races.len() as u64;
     summary.unconfirmed = races.iter().filter(|finding| !finding.confirmed).count() as u64;
-    Report {
+    Ok(Report {
         tool: "deadheat".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         command: command(),
         races,
         summary,
-    }
+    })
 }
 
 /// Writes a report where it belongs.
@@ -66,23 +82,16 @@ pub fn write(
     term: Term,
     output: Option<Output>,
 ) -> Result<()> {
-    let mut contents = Vec::new();
-    match args.format {
-        ReportFormat::Json => json::write(report, &mut contents)?,
-        ReportFormat::Sarif => sarif::write(report, &mut contents)?,
-        ReportFormat::Text => {
-            let to_terminal = output.is_none() && term.color();
-            let colors = if to_terminal {
-                Colors::ansi()
-            } else {
-                Colors::none()
-            };
-            let mut sources = Sources::new(source_roots(trace));
-            if output.is_some() || !args.quiet {
-                text::write(report, colors, &mut sources, &mut contents)?;
-            }
-        }
-    }
+    let colors = if output.is_none() && term.color() {
+        Colors::ansi()
+    } else {
+        Colors::none()
+    };
+    let mut sources = Sources::new(source_roots(trace));
+    let contents = match (&output, args.format) {
+        (None, ReportFormat::Text) if args.quiet => Vec::new(),
+        _ => render(report, args.format, colors, &mut sources)?,
+    };
     match (output, args.format) {
         (Some(output), _) => output.write(&contents),
         (None, ReportFormat::Text) => {
@@ -137,7 +146,7 @@ pub fn last_line(summary: &Summary, term: Term) -> String {
 }
 
 /// The command that was run, as a shell would take it.
-fn command() -> String {
+pub fn command() -> String {
     let arguments = std::env::args_os()
         .skip(1)
         .map(|word| quote(&word.to_string_lossy()));

@@ -54,7 +54,13 @@ pub fn run(args: &Predict, term: Term) -> Result<ExitCode> {
         detector: args.model.as_str(),
         again: &again(args),
     };
-    let mut report = offline::assemble(collector.findings(source.tables(), labels), &judge, summary);
+    let report = offline::assemble(collector.findings(source.tables(), labels), &judge, summary);
+    let (mut report, stopped) = match (report, stopped) {
+        (Ok(report), stopped) => (report, stopped),
+        // What was asked for may be behind what failed.
+        (Err(_), Some(stopped)) => return Err(stopped).with_context(|| args.trace.display().to_string()),
+        (Err(error), None) => return Err(error),
+    };
     if args.confirm && stopped.is_none() {
         confirm::confirm(&mut report.races, args)?;
         report.summary.met = Some({ report.races.iter() }.filter(|race| has_met(race)).count() as u64);

@@ -4,7 +4,8 @@
 //! module compiled unless the result is already there ([`cache`]), and calls the real linker.
 //!
 //! [`module::compile`] takes one module of bitcode and gives an object file. Inside, `llvm` owns contexts, modules and
-//! target machines, and `pass` finds what to check and changes the code.
+//! target machines, `effects` knows what the functions of the whole link do to other threads, and `pass` finds what to
+//! check and changes the code.
 
 pub mod archive;
 pub mod bitcode;

@@ -328,7 +328,9 @@ extern "C" fn fatal(reason: *const c_char) {
     // SAFETY: LLVM gives a string.
     let reason = unsafe { CStr::from_ptr(reason) }.to_string_lossy();
     let module = MODULE.with_borrow(String::clone);
-    eprintln!("deadheat: LLVM failed on module {module}: {reason}");
+    eprintln!(
+        "deadheat: LLVM failed on module {module}: {reason}; this is a bug in deadheat or in LLVM, please report it with that source"
+    );
 }
 
 /// Keeps errors; warnings were told by the compiler that made the bitcode.

@@ -18,7 +18,10 @@ pub fn read(text: &str) -> Result<Report, Error> {
     if report.tool != "deadheat" {
         return Err(Error {
             line: None,
-            message: format!("a report of `{}`, not of deadheat", report.tool),
+            message: format!(
+                "a report of `{}`, not of deadheat; make one with --format json",
+                report.tool
+            ),
         });
     }
     Ok(report)

@@ -1,11 +1,11 @@
 //! From races to what people and tools read.
 //!
 //! ```text
-//! Race ──Collector──▶ Finding ──Suppressions, Baseline──▶ Report ──▶ text, JSON, SARIF
+//! Race ──Collector──▶ Finding ──Suppressions, Baseline──▶ Report ──▶ text, JSON, SARIF, HTML
 //! ```
 //!
 //! A [`Collector`] takes races as they are found and keeps one of each pair of program locations. Its [`Finding`]s are
-//! plain data with all names resolved; [`text`], [`json`] and [`sarif`] only print them. This crate knows nothing of
+//! plain data with all names resolved; [`text`], [`json`], [`sarif`] and [`html`] only print them. This crate knows nothing of
 //! trace formats, detectors or command lines: whoever finds races, off-line or in a running program, reports them here.
 //!
 //! What it can miss: two races whose accesses stand at the same pair of program locations are one finding, even if they
@@ -14,6 +14,7 @@
 mod baseline;
 mod collect;
 mod error;
+pub mod html;
 pub mod json;
 mod judge;
 mod model;
@@ -24,6 +25,7 @@ mod source;
 mod suppress;
 mod symbols;
 pub mod text;
+mod words;
 
 pub use baseline::Baseline;
 pub use collect::{Collector, Labels, Schedule};

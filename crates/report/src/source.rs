@@ -1,4 +1,4 @@
-//! Lines of source files, for the text report.
+//! Lines of source files, for reports that people read.
 //!
 //! The names of the files come out of a trace and may be anything, so only regular files of moderate size are read.
 
@@ -33,14 +33,30 @@ impl Sources {
     /// The same, and how many characters were left out in front of it.
     pub fn excerpt(&mut self, file: &str, line: u32) -> Option<(&str, usize)> {
         let index = usize::try_from(line).ok()?.checked_sub(1)?;
+        let line = self.text(file)?.lines().nth(index)?.trim_end();
+        let text = line.trim_start();
+        let before = line[..line.len() - text.len()].chars().count();
+        (!text.is_empty()).then_some((text, before))
+    }
+
+    /// A line and as many as `more` before and behind it, with their numbers. None of them if there is no such line.
+    pub fn around(&mut self, file: &str, line: u32, more: u32) -> Vec<(u32, &str)> {
+        let first = line.saturating_sub(more).max(1);
+        let Some(text) = self.text(file).filter(|_| line > 0) else {
+            return Vec::new();
+        };
+        let (skipped, most) = (first as usize - 1, (line - first + more) as usize + 1);
+        let lines: Vec<_> = (first..).zip(text.lines().skip(skipped).take(most)).collect();
+        let is_there = lines.iter().any(|(number, _)| *number == line);
+        if is_there { lines } else { Vec::new() }
+    }
+
+    fn text(&mut self, file: &str) -> Option<&str> {
         if !self.files.contains_key(file) {
             let text = self.roots.iter().find_map(|root| read(&root.join(file)));
             self.files.insert(file.to_owned(), text);
         }
-        let line = self.files.get(file)?.as_ref()?.lines().nth(index)?.trim_end();
-        let text = line.trim_start();
-        let before = line[..line.len() - text.len()].chars().count();
-        (!text.is_empty()).then_some((text, before))
+        self.files.get(file)?.as_deref()
     }
 }
 
@@ -66,6 +82,11 @@ mod tests {
             assert_eq!(sources.line("x.c", nothing), None);
         }
         assert_eq!(sources.line("y.c", 1), None);
+        assert_eq!(sources.around("x.c", 2, 1), [(1, "one"), (2, "  two  "), (3, "")]);
+        assert_eq!(sources.around("x.c", 1, 9).len(), 3);
+        for nothing in [0, 4, u32::MAX] {
+            assert!(sources.around("x.c", nothing, 9).is_empty());
+        }
     }
 
     #[test]

@@ -170,7 +170,10 @@ fn chosen(args: &Bench, term: Term) -> Result<Vec<Workload>> {
     let (chosen, others): (Vec<Workload>, Vec<Workload>) = all.into_iter().partition(wanted);
     if chosen.is_empty() {
         if others.is_empty() {
-            bail!("there are no workloads in {}", args.workloads.display());
+            bail!(
+                "there are no workloads in {}; run this in deadheat's repository, or name a directory with --workloads",
+                args.workloads.display()
+            );
         }
         bail!(
             "no workload and no suite is one of `{}`; --list lists them",

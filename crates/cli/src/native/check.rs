@@ -8,6 +8,7 @@ use super::settings::{EXIT_CODE, Settings};
 use super::shim::{self, EXCLUDE, INCLUDE};
 use crate::args::{Check, Target};
 use crate::files;
+use crate::offline::command;
 use crate::term::{Color, Term};
 use anyhow::{Context, Result, bail};
 use deadheat_instrument::module::Placement;
@@ -114,7 +115,12 @@ fn build(args: &Target, language: Language, directory: &Path, purpose: Purpose<'
 
 /// The program at `path`, if it was built for this.
 fn instrumented(path: &Path, record: bool) -> Result<PathBuf> {
-    let found = find(path).with_context(|| format!("cannot find the program {}", path.display()))?;
+    let found = find(path).with_context(|| {
+        format!(
+            "cannot find the program {}; give its path, a program in PATH, or a source",
+            path.display()
+        )
+    })?;
     let kind = program::kind(&found).with_context(|| format!("cannot read {}", found.display()))?;
     let how = if record { RECORD } else { BUILD };
     match kind {
@@ -138,7 +144,8 @@ fn instrumented(path: &Path, record: bool) -> Result<PathBuf> {
     }
 }
 
-const BUILD: &str = "give `deadheat check` the source, or build with `cargo deadheat build`";
+const BUILD: &str =
+    "give `deadheat check` the source, or build with `deadheat cc`, `c++` or `cargo deadheat build`";
 const RECORD: &str = "give `deadheat record` the source, or build with `DEADHEAT_RECORD=1 deadheat cc`, `c++` or `cargo deadheat build`";
 
 /// As a shell looks for a command: a name with a slash is a path.
@@ -172,16 +179,6 @@ pub fn signal_name(signal: u8) -> &'static str {
         15 => " (SIGTERM)",
         _ => "",
     }
-}
-
-/// The command that was run, as a shell would take it.
-pub fn command() -> String {
-    let words = std::env::args_os().skip(1);
-    let words = words.map(|word| quote(&word.to_string_lossy()));
-    std::iter::once("deadheat".to_owned())
-        .chain(words)
-        .collect::<Vec<_>>()
-        .join(" ")
 }
 
 /// The command that shows the findings again.

@@ -212,7 +212,7 @@ mod tests {
         );
         let page = html::page(&sources);
         assert!(
-            page.contains("in line 5 (2 times)") && page.contains("class=\"some\""),
+            page.contains("in line 5 (2 times)") && page.contains("<tr class=\"some\">"),
             "{page}"
         );
     }

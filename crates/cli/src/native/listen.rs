@@ -8,7 +8,7 @@ use crate::term::{Term, say};
 use anyhow::{Context, Result};
 use deadheat_report::native::{Event, Lines, Options, Reporter};
 use deadheat_report::text::Colors;
-use deadheat_report::{Report, Sources, json, sarif, text};
+use deadheat_report::{Report, Sources, html, json, sarif, text};
 use std::io::{BufReader, Read, Write};
 use std::path::PathBuf;
 
@@ -182,6 +182,7 @@ pub fn render(
         ReportFormat::Text => text::write(report, colors, sources, &mut contents)?,
         ReportFormat::Json => json::write(report, &mut contents)?,
         ReportFormat::Sarif => sarif::write(report, &mut contents)?,
+        ReportFormat::Html => html::write(report, sources, &mut contents)?,
     }
     Ok(contents)
 }

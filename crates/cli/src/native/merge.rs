@@ -114,11 +114,13 @@ impl Spill {
         let len = file.metadata().context("cannot read what was recorded")?.len();
         let mut header = [0; 64];
         if len == 0 {
-            bail!("the program has recorded nothing: it ended before its runtime was ready");
+            bail!(
+                "the program has recorded nothing: it ended before its runtime was ready; what it printed may say why"
+            );
         }
         read(file, &mut header, 0)?;
         if header[..8] != MAGIC {
-            bail!("what was recorded is damaged");
+            bail!("what was recorded is damaged; record again, to a directory with room for it");
         }
         spill.wide = header[spill::WIDE] != 0;
         if header[spill::STOPPED] != 0 {

@@ -1,12 +1,13 @@
 //! `deadheat record`: builds a source to be recorded, runs the program, and makes a trace of what its threads left.
 
-use super::check::{self, Purpose, command, signal_name};
+use super::check::{self, Purpose, signal_name};
 use super::listen::Listener;
 use super::merge;
 use super::run::{self, End};
 use super::settings::Settings;
 use crate::args::Record;
 use crate::files;
+use crate::offline::command;
 use crate::term::{Color, Term, say};
 use anyhow::{Context, Result, bail};
 use deadheat_instrument::select::Selection;

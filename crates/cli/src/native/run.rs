@@ -72,7 +72,9 @@ pub fn observed(
         // What the program said is still there to be read; a process that it left behind is not waited for.
         let _ = ours.shutdown(Shutdown::Read);
         if reading.join().is_err() {
-            bail!("the reporter failed");
+            bail!(
+                "the reporter failed: this is a bug in deadheat, please report it with what is printed above"
+            );
         }
         end
     })

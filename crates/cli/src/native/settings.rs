@@ -6,7 +6,7 @@ use crate::term::Color;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use deadheat_abi::options;
-use deadheat_report::{Baseline, Judge, Suppressions};
+use deadheat_report::Judge;
 use std::path::PathBuf;
 
 /// Exit status if a race was reported.
@@ -169,16 +169,7 @@ impl Settings {
 
     /// Reads the files that say what not to report.
     pub fn judge(&self) -> Result<Judge> {
-        let mut judge = Judge::default();
-        if let Some(path) = &self.suppressions {
-            judge.suppressions = Suppressions::parse(&files::read_text(path, "suppressions")?)
-                .with_context(|| path.display().to_string())?;
-        }
-        if let Some(path) = &self.baseline {
-            judge.baseline = Baseline::parse(&files::read_text(path, "baseline")?)
-                .with_context(|| path.display().to_string())?;
-        }
-        Ok(judge)
+        files::judge(self.suppressions.as_deref(), self.baseline.as_deref())
     }
 }
 

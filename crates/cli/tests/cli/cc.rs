@@ -4,7 +4,7 @@ mod builds;
 mod options;
 mod tools;
 
-use crate::harness::{Files, Ran, command, ran};
+use crate::harness::{Files, Ran, command, needs, ran};
 use crate::native::cache;
 use std::path::Path;
 use std::process::Command;
@@ -91,17 +91,6 @@ fn steps() -> Files {
     files.file("main.c", MAIN);
     files.file("step.c", STEP);
     files
-}
-
-/// Whether a tool is here. Tests that cannot do without say so, past the test harness, which hides what is printed.
-fn here(tool: &str) -> bool {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let found = std::env::split_paths(&path).any(|directory| directory.join(tool).is_file());
-    if !found {
-        let message = format!("skipped: {tool} is missing; scripts/setup installs it\n");
-        std::io::Write::write_all(&mut std::io::stderr(), message.as_bytes()).unwrap();
-    }
-    found
 }
 
 #[test]

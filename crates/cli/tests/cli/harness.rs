@@ -83,6 +83,16 @@ fn finished(output: std::process::Output) -> Ran {
     }
 }
 
+/// Fails without one of these tools: a test that cannot be made must not look as if it had passed.
+#[track_caller]
+pub fn needs(tools: &[&str]) {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    for tool in tools {
+        let found = std::env::split_paths(&path).any(|directory| directory.join(tool).is_file());
+        assert!(found, "{tool} is missing; scripts/setup installs it");
+    }
+}
+
 /// A directory for the files of a test.
 pub struct Files(TempDir);
 

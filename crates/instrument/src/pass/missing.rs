@@ -251,17 +251,8 @@ impl<'m> Missing<'m> {
         arguments: impl Iterator<Item = Value<'m>>,
     ) -> Value<'m> {
         let (ir, builder) = (self.ir, &self.builder);
-        let pointers: Vec<Value<'m>> = arguments
-            .filter(|argument| outside::may_lead(*argument))
-            .map(|argument| match argument.ty().is_plain_pointer() {
-                true => builder.address(argument),
-                false => argument,
-            })
-            .collect();
-        let (more, last) = match pointers.len() {
-            0..=POINTERS => (&[][..], &pointers[..]),
-            count => pointers.split_at((count - 1) / POINTERS * POINTERS),
-        };
+        let pointers = outside::pointers(builder, arguments);
+        let (more, last) = outside::in_parts(&pointers);
         let number = ir.integer(64);
         let padded = |pointers: &[Value<'m>]| {
             let mut all = pointers.to_vec();

@@ -67,13 +67,32 @@ fn variable<'m>(ir: Ir<'m>, function: Value<'m>) -> Value<'m> {
 }
 
 /// Whether an argument may lead to memory that threads share.
-pub fn may_lead(argument: Value<'_>) -> bool {
+fn may_lead(argument: Value<'_>) -> bool {
     let ty = argument.ty();
     (ty.is_plain_pointer() || ty.integer_bits() == Some(64))
         && argument.constant_integer().is_none()
         && !argument.is_no_memory()
         && !argument.is_function()
         && !(argument.is_global_variable() && argument.is_constant_global())
+}
+
+/// Those of a call's arguments that may lead to memory, as numbers.
+pub fn pointers<'m>(builder: &Builder<'m>, arguments: impl Iterator<Item = Value<'m>>) -> Vec<Value<'m>> {
+    arguments
+        .filter(|argument| may_lead(*argument))
+        .map(|argument| match argument.ty().is_plain_pointer() {
+            true => builder.address(argument),
+            false => argument,
+        })
+        .collect()
+}
+
+/// Those that are told before the call's begin, a multiple of [`POINTERS`], and those that are told with it.
+pub fn in_parts<'p, 'm>(pointers: &'p [Value<'m>]) -> (&'p [Value<'m>], &'p [Value<'m>]) {
+    match pointers.len() {
+        0..=POINTERS => (&[], pointers),
+        count => pointers.split_at((count - 1) / POINTERS * POINTERS),
+    }
 }
 
 /// Puts the tests around a call.
@@ -84,18 +103,8 @@ pub fn surround<'m>(ir: Ir<'m>, builder: &Builder<'m>, call: Value<'m>) {
         false => (callee, POINTER_ARGUMENTS, POINTER_BEGIN, POINTER_END),
     };
     builder.before(call);
-    let pointers: Vec<Value<'m>> = call
-        .arguments()
-        .filter(|argument| may_lead(*argument))
-        .map(|argument| match argument.ty().is_plain_pointer() {
-            true => builder.address(argument),
-            false => argument,
-        })
-        .collect();
-    let (more, last) = match pointers.len() {
-        0..=POINTERS => (&[][..], &pointers[..]),
-        count => pointers.split_at((count - 1) / POINTERS * POINTERS),
-    };
+    let pointers = pointers(builder, call.arguments());
+    let (more, last) = in_parts(&pointers);
     let number = ir.integer(64);
     let ty = ir.function_type(ir.void(), &[ir.pointer(), number, number, number, number]);
     let tell = |name: &str, pointers: &[Value<'m>]| {

@@ -6,9 +6,9 @@
 mod native;
 mod witness;
 
-use crate::{Access, Finding, Frame, Lock, Report, Sources, Thread, What};
+use crate::words::{self, capital, clean};
+use crate::{Access, Finding, Frame, Lock, Report, Sources, Thread};
 use anstyle::{AnsiColor, Style};
-use std::borrow::Cow;
 use std::io::{self, Write};
 
 const RULE: &str = "==================";
@@ -194,18 +194,9 @@ fn write_frames(
 }
 
 fn write_location(finding: &Finding, out: &mut impl Write) -> io::Result<()> {
-    let location = &finding.location;
-    match (location.what, &location.name, &location.address, location.size) {
-        (What::Memory, Some(name), Some(address), Some(size)) => {
-            let bytes = if size == 1 { "byte" } else { "bytes" };
-            writeln!(
-                out,
-                "\n  Location is {} ({size} {bytes} at {address})",
-                clean(name)
-            )
-        }
-        (What::Array, Some(name), ..) => writeln!(out, "\n  Location is {}", clean(name)),
-        _ => Ok(()),
+    match words::location(finding) {
+        Some(what) => writeln!(out, "\n  Location is {what}"),
+        None => Ok(()),
     }
 }
 
@@ -260,27 +251,4 @@ fn place(frame: &Frame) -> String {
         text.push_str(&format!(":{number}"));
     }
     text
-}
-
-fn capital(word: &str) -> String {
-    let mut chars = word.chars();
-    chars
-        .next()
-        .map(|first| first.to_uppercase().chain(chars).collect())
-        .unwrap_or_default()
-}
-
-/// Without characters that a terminal would obey.
-fn clean(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
-        return Cow::Borrowed(text);
-    }
-    text.chars()
-        .map(|c| match c {
-            '\t' => ' ',
-            c if c.is_control() => char::REPLACEMENT_CHARACTER,
-            c => c,
-        })
-        .collect::<String>()
-        .into()
 }

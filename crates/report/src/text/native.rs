@@ -3,9 +3,10 @@
 //! To fit on a screen, frames that are not the user's are folded, stacks are cut, and the source is shown only where the
 //! accesses stand. JSON has everything.
 
-use super::{Colors, RULE, capital, clean};
+use super::{Colors, RULE};
 use crate::model::{Access, Finding, Frame, Lock, Role, Thread, What};
 use crate::source::Sources;
+use crate::words::{self, capital, clean, place, position, thread, thread_name};
 use std::io::{self, Write};
 
 /// Frames of an access that are shown.
@@ -107,20 +108,11 @@ fn write_also(also: &[Frame], colors: Colors, out: &mut impl Write) -> io::Resul
 
 fn write_locks(locks: &[Lock], out: &mut impl Write) -> io::Result<()> {
     for lock in locks.iter().take(LOCKS) {
-        let kind = lock.kind.as_deref().unwrap_or("lock").replace('-', " for ");
-        let kind = kind
-            .replace("for read", "for reading")
-            .replace("for write", "for writing");
-        let name = match (&lock.name, &lock.address) {
-            (Some(name), _) => name,
-            (None, Some(address)) => address,
-            (None, None) => "(one of very many)",
-        };
-        let (kind, name) = (clean(&kind), clean(name));
+        let what = words::lock(lock);
         let site = lock.taken_at.iter().find(|frame| frame.role.is_user());
         match site.or(lock.taken_at.first()) {
-            Some(frame) => writeln!(out, "    holding {kind} {name}, taken at {}", place(frame))?,
-            None => writeln!(out, "    holding {kind} {name}")?,
+            Some(frame) => writeln!(out, "    holding {what}, taken at {}", place(frame))?,
+            None => writeln!(out, "    holding {what}")?,
         }
     }
     match locks.len().saturating_sub(LOCKS) {
@@ -221,45 +213,18 @@ fn write_source(
 }
 
 fn write_location(finding: &Finding, colors: Colors, out: &mut impl Write) -> io::Result<()> {
-    let location = &finding.location;
-    let by = thread(finding, location.thread);
-    let block = location.block.as_ref();
-    match (location.what, block) {
-        (What::Heap, Some(block)) => {
-            let freed = if block.freed { ", now freed" } else { "" };
-            let offset = match block.offset {
-                0 => String::new(),
-                offset => format!("at offset {offset} in "),
-            };
-            let (size, at) = (bytes(block.size), clean(&block.address));
-            let end = if location.allocated_at.is_empty() { "" } else { ":" };
-            writeln!(
-                out,
-                "\n  Location is {offset}a heap block of {size} at {at}{freed}, allocated by {by}{end}"
-            )?;
-            if location.allocated_at.is_empty() {
-                return Ok(());
-            }
-            write_stack(&location.allocated_at, OTHER_FRAMES, None, colors, out)
-        }
-        (What::Global, Some(block)) => {
-            let name = clean(location.name.as_deref().unwrap_or("variable"));
-            let declared = match &location.declared_at {
-                Some(frame) => format!(", declared at{}", position(frame)),
-                None => String::new(),
-            };
-            let (size, at) = (bytes(block.size), clean(&block.address));
-            writeln!(out, "\n  Location is global {name} ({size} at {at}){declared}")
-        }
-        (What::Global, None) => writeln!(out, "\n  Location is a global variable without a name"),
-        (What::Stack, _) => writeln!(out, "\n  Location is on the stack of {by}"),
-        (What::Tls, _) => writeln!(out, "\n  Location is thread-local memory of {by}"),
-        (What::Map, Some(block)) => {
-            let (size, at) = (bytes(block.size), clean(&block.address));
-            writeln!(out, "\n  Location is in mapped memory of {size} at {at}")
-        }
-        _ => Ok(()),
+    let Some(what) = words::location(finding) else {
+        return Ok(());
+    };
+    let allocated_at = match finding.location.what {
+        What::Heap => finding.location.allocated_at.as_slice(),
+        _ => &[],
+    };
+    if allocated_at.is_empty() {
+        return writeln!(out, "\n  Location is {what}");
     }
+    writeln!(out, "\n  Location is {what}:")?;
+    write_stack(allocated_at, OTHER_FRAMES, None, colors, out)
 }
 
 fn write_threads(finding: &Finding, colors: Colors, out: &mut impl Write) -> io::Result<()> {
@@ -291,56 +256,4 @@ fn write_threads(finding: &Finding, colors: Colors, out: &mut impl Write) -> io:
         shown.push(thread);
     }
     Ok(())
-}
-
-fn thread(finding: &Finding, id: Option<u32>) -> String {
-    match id {
-        Some(id) => thread_name(finding, id),
-        None => "an unknown thread".to_owned(),
-    }
-}
-
-fn thread_name(finding: &Finding, id: u32) -> String {
-    if id == 0 {
-        return "main thread".to_owned();
-    }
-    let known = finding.threads.iter().find(|thread| thread.id == id);
-    match known.and_then(|thread| thread.name.as_deref()) {
-        Some(name) => format!("thread T{id} '{}'", clean(name)),
-        None => format!("thread T{id}"),
-    }
-}
-
-fn bytes(size: u64) -> String {
-    match size {
-        1 => "1 byte".to_owned(),
-        size => format!("{size} bytes"),
-    }
-}
-
-/// `function file:line:column`, or with addresses where lines are not known.
-fn place(frame: &Frame) -> String {
-    let mut text = match (&frame.function, frame.function_offset) {
-        (Some(function), Some(offset)) => format!("{}+{offset:#x}", clean(function)),
-        (Some(function), None) => clean(function).into_owned(),
-        (None, _) => "<unknown function>".to_owned(),
-    };
-    match (&frame.file, &frame.module, &frame.offset) {
-        (Some(_), ..) => text.push_str(&position(frame)),
-        (None, Some(module), Some(offset)) => {
-            text.push_str(&format!(" ({}+{})", clean(module), clean(offset)));
-        }
-        (None, None, Some(offset)) => text.push_str(&format!(" ({})", clean(offset))),
-        (None, ..) => {}
-    }
-    text
-}
-
-/// ` file:line:column`.
-fn position(frame: &Frame) -> String {
-    let mut text = format!(" {}", clean(frame.file.as_deref().unwrap_or("<unknown file>")));
-    for number in [frame.line, frame.column].into_iter().flatten() {
-        text.push_str(&format!(":{number}"));
-    }
-    text
 }

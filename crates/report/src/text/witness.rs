@@ -1,7 +1,8 @@
 //! A witness as a table: one event a line, in the order in which they happen.
 
-use super::{Colors, clean, place};
+use super::{Colors, place};
 use crate::model::{Confirmation, Step, Witness};
+use crate::words::clean;
 use std::io::{self, Write};
 
 /// Columns that a thread's name and an operation are given at most.

@@ -87,37 +87,27 @@ unsafe fn guard<'a>(at: *mut c_void) -> &'a AtomicU32 {
     unsafe { AtomicU32::from_ptr(at.cast()) }
 }
 
-replace! {
-    fn __cxa_guard_acquire[pc](at: *mut c_void) -> c_int {
-        // SAFETY: the caller's guard.
-        acquire(unsafe { guard(at) }, pc).into()
-    }
+macro_rules! guards {
+    ($how:ident) => {
+        $how! {
+            fn __cxa_guard_acquire[pc](at: *mut c_void) -> c_int {
+                // SAFETY: the caller's guard.
+                acquire(unsafe { guard(at) }, pc).into()
+            }
 
-    fn __cxa_guard_release[pc](at: *mut c_void) {
-        // SAFETY: the caller's guard.
-        finish(unsafe { guard(at) }, DONE, pc);
-    }
+            fn __cxa_guard_release[pc](at: *mut c_void) {
+                // SAFETY: the caller's guard.
+                finish(unsafe { guard(at) }, DONE, pc);
+            }
 
-    fn __cxa_guard_abort[pc](at: *mut c_void) {
-        // SAFETY: the caller's guard.
-        finish(unsafe { guard(at) }, 0, pc);
-    }
+            fn __cxa_guard_abort[pc](at: *mut c_void) {
+                // SAFETY: the caller's guard.
+                finish(unsafe { guard(at) }, 0, pc);
+            }
+        }
+    };
 }
 
+guards!(replace);
 // For programs that have a C++ library linked in: they never call what is exported above.
-redirect! {
-    fn __cxa_guard_acquire[pc](at: *mut c_void) -> c_int {
-        // SAFETY: the caller's guard.
-        acquire(unsafe { guard(at) }, pc).into()
-    }
-
-    fn __cxa_guard_release[pc](at: *mut c_void) {
-        // SAFETY: the caller's guard.
-        finish(unsafe { guard(at) }, DONE, pc);
-    }
-
-    fn __cxa_guard_abort[pc](at: *mut c_void) {
-        // SAFETY: the caller's guard.
-        finish(unsafe { guard(at) }, 0, pc);
-    }
-}
+guards!(redirect);

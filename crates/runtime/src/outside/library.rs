@@ -6,6 +6,7 @@ use crate::rules::Action;
 use crate::spin::Spin;
 use deadheat_abi::callee::{self, Callee};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -133,9 +134,7 @@ fn object_of<R>(addr: usize, f: impl Fn(&Loaded) -> R) -> Option<R> {
     if let Some(found) = object_seen(addr, &f) {
         return Some(found);
     }
-    let mut version = (0, 0);
-    // SAFETY: the callback gets the pointer back while `version` lives.
-    unsafe { libc::dl_iterate_phdr(Some(version_of), (&raw mut version).cast()) };
+    let version = version();
     if ALL.lock().version == version {
         return None;
     }
@@ -152,6 +151,14 @@ pub fn forget() {
     *POINTERS.lock() = None;
 }
 
+/// How many objects have been loaded and unloaded.
+pub fn version() -> (u64, u64) {
+    let mut version = (0, 0);
+    // SAFETY: the callback gets the pointer back while `version` lives.
+    unsafe { libc::dl_iterate_phdr(Some(version_of), (&raw mut version).cast()) };
+    version
+}
+
 /// # Safety
 /// Called by `dl_iterate_phdr` with a pair of numbers.
 unsafe extern "C" fn version_of(info: *mut libc::dl_phdr_info, _: usize, version: *mut c_void) -> i32 {
@@ -160,16 +167,28 @@ unsafe extern "C" fn version_of(info: *mut libc::dl_phdr_info, _: usize, version
     1
 }
 
+/// The program headers of an object, and its name, which is empty for the program.
+///
 /// # Safety
-/// Called by `dl_iterate_phdr` with an [`All`].
-unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_void) -> i32 {
-    // SAFETY: the loader's structures, and our own pointer.
-    let (info, all, headers, name) = unsafe {
+/// What `dl_iterate_phdr` gives its callback, which has not returned while the parts are used.
+pub unsafe fn parts<'a>(info: *const libc::dl_phdr_info) -> (&'a [libc::Elf64_Phdr], Cow<'a, str>) {
+    // SAFETY: the loader's structures, as the caller says.
+    unsafe {
         let headers = std::slice::from_raw_parts((*info).dlpi_phdr, (*info).dlpi_phnum.into());
         let name = match (*info).dlpi_name.is_null() {
             true => "".into(),
             false => CStr::from_ptr((*info).dlpi_name).to_string_lossy(),
         };
+        (headers, name)
+    }
+}
+
+/// # Safety
+/// Called by `dl_iterate_phdr` with an [`All`].
+unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_void) -> i32 {
+    // SAFETY: the loader's structures, and our own pointer.
+    let (info, all, headers, name) = unsafe {
+        let (headers, name) = parts(info);
         (&*info, &mut *all.cast::<All>(), headers, name)
     };
     all.version = (info.dlpi_adds, info.dlpi_subs);

@@ -2,9 +2,10 @@
 //!
 //! A pointer to a variable leads to that variable. Where there are no symbols it leads to all of the module's data.
 
+use super::library;
 use crate::init;
 use crate::spin::Spin;
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
@@ -46,9 +47,7 @@ pub fn let_go() {
 
 /// Looks at what is loaded, if that is not what it was. Not with a lock held that a constructor of a library could wait for: the loader has its own.
 pub fn look() {
-    let mut version = (0, 0);
-    // SAFETY: the callback gets the pointer back while `version` lives.
-    unsafe { libc::dl_iterate_phdr(Some(version_of), (&raw mut version).cast()) };
+    let version = library::version();
     if std::mem::replace(&mut *LOOKED.lock(), version) == version {
         return;
     }
@@ -59,23 +58,11 @@ pub fn look() {
 }
 
 /// # Safety
-/// Called by `dl_iterate_phdr` with a pair of numbers.
-unsafe extern "C" fn version_of(info: *mut libc::dl_phdr_info, _: usize, version: *mut c_void) -> i32 {
-    // SAFETY: the loader's structure, and our own pointer.
-    unsafe { *version.cast() = ((*info).dlpi_adds, (*info).dlpi_subs) };
-    1
-}
-
-/// # Safety
 /// Called by `dl_iterate_phdr` with a vector of objects.
 unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_void) -> i32 {
     // SAFETY: the loader's structures, and our own pointer.
     let (info, all, headers, name) = unsafe {
-        let headers = std::slice::from_raw_parts((*info).dlpi_phdr, (*info).dlpi_phnum.into());
-        let name = match (*info).dlpi_name.is_null() {
-            true => "".into(),
-            false => CStr::from_ptr((*info).dlpi_name).to_string_lossy(),
-        };
+        let (headers, name) = library::parts(info);
         (&*info, &mut *all.cast::<Vec<Object>>(), headers, name)
     };
     let at = |vaddr: u64| (info.dlpi_addr + vaddr) as usize;

@@ -54,7 +54,7 @@ impl Traces {
         }
         if files.is_empty() {
             bail!(
-                "there are no traces in {}; `deadheat trace generate -o NAME.dht` makes some",
+                "there are no traces in {0}; `bench/workloads/record {0}` makes those of the workloads",
                 directory.display()
             );
         }

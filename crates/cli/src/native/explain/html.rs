@@ -1,28 +1,27 @@
 //! The same as a page.
 
 use super::{Source, summary, words};
+use deadheat_report::html::{Escaped, STYLE};
 use std::fmt::Write;
 
-const HEAD: &str = "<!DOCTYPE html>
-<html lang=\"en\"><meta charset=\"utf-8\"><title>Checks</title>
-<style>
-body { font: 14px sans-serif; margin: 2em }
-table { border-collapse: collapse }
-pre, td { font-family: monospace; white-space: pre; padding: 0 .6em; margin: 0 }
-td.number, td.share { text-align: right; color: #777 }
-tr.all td { background: #fbe3e0 } tr.some td { background: #fdf3d7 } tr.none td { background: #e3f4e3 }
-tr.note td { color: #555; font-size: 12px }
-h2 { font-size: 15px }
-</style>
-<p>Lines whose accesses are <span style=\"background: #fbe3e0\">all checked there</span>,
-<span style=\"background: #fdf3d7\">checked there in part</span>, or
-<span style=\"background: #e3f4e3\">not checked there</span>, and why not.</p>
+const EXPLAIN_STYLE: &str = "\
+table { border-collapse: collapse } table.code td { white-space: pre; padding: 0 .6em }
+td.number, td.share { text-align: right; color: var(--quiet) }
+tr.all td, .all { background: var(--race-box) } tr.some td, .some { background: var(--maybe-box) }
+tr.none td, .none { background: var(--good-box) }
+tr.note td { color: var(--quiet); font-size: 12px }
+h2 { margin: 1.5rem 0 .5rem }
 ";
+
+const LEGEND: &str = "<p>Lines whose accesses are <span class=\"all\">all checked there</span>, \
+<span class=\"some\">checked there in part</span>, or <span class=\"none\">not checked there</span>, and why not.</p>";
 
 /// The whole page.
 pub fn page(sources: &[Source]) -> String {
-    let mut text = HEAD.to_owned();
-    text.push_str("<table>\n");
+    let mut text = format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><meta charset=\"utf-8\"><title>Checks</title>\n\
+         <style>\n{STYLE}{EXPLAIN_STYLE}</style>\n{LEGEND}\n<table class=\"code\">\n"
+    );
     for (rule, count) in summary(sources) {
         let _ = writeln!(
             text,
@@ -33,7 +32,7 @@ pub fn page(sources: &[Source]) -> String {
     }
     text.push_str("</table>\n");
     for source in sources {
-        let _ = writeln!(text, "<h2>{}</h2>\n<table>", escaped(&source.path));
+        let _ = writeln!(text, "<h2>{}</h2>\n<table class=\"code\">", Escaped(&source.path));
         let last = source.notes.keys().copied().max().unwrap_or_default();
         let lines = last.max(source.lines.len() as u32);
         // Of a source that cannot be read only the lines are shown of which there is something to say.
@@ -62,19 +61,13 @@ fn row(text: &mut String, source: &Source, line: u32) {
     let _ = writeln!(
         text,
         "<tr class=\"{class}\"><td class=\"number\">{line}<td class=\"share\">{share}<td>{}",
-        escaped(code)
+        Escaped(code)
     );
     for (decision, count) in source.notes.get(&line).into_iter().flatten() {
         let _ = writeln!(
             text,
             "<tr class=\"note\"><td><td><td>    {}",
-            escaped(&words(decision, *count))
+            Escaped(&words(decision, *count))
         );
     }
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
 }

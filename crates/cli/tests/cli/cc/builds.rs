@@ -75,9 +75,7 @@ set_tests_properties(one PROPERTIES WILL_FAIL TRUE)
 
 #[test]
 fn cmake_finds_what_it_looks_for() {
-    if !here("cmake") {
-        return;
-    }
+    needs(&["cmake"]);
     let files = steps();
     files.file("CMakeLists.txt", CMAKE);
     files.file(
@@ -132,9 +130,7 @@ executable('two', 'main.c', link_with: shared, dependencies: threads)
 
 #[test]
 fn meson_finds_what_it_looks_for() {
-    if !here("meson") || !here("ninja") {
-        return;
-    }
+    needs(&["meson", "ninja"]);
     let files = steps();
     files.file("meson.build", MESON);
     let [_, commands] = both(&files);
@@ -177,9 +173,7 @@ const MAKEFILE: &str = "CC = @CC@\nCFLAGS = @CFLAGS@\nRANLIB = @RANLIB@\n\
 
 #[test]
 fn configure_finds_what_it_looks_for() {
-    if !here("autoconf") || !here("make") {
-        return;
-    }
+    needs(&["autoconf", "make"]);
     let files = steps();
     files.file("configure.ac", AUTOCONF);
     files.file("Makefile.in", MAKEFILE);

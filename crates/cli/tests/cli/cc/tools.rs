@@ -8,15 +8,14 @@ fn archives_of_all_kinds_are_instrumented() {
     std::fs::create_dir(files.path("sub")).unwrap();
     cc(&files, "-O2 -c main.c");
     cc(&files, "-O2 -c step.c -o sub/step.o");
-    let mut commands = vec![
+    needs(&["llvm-ar-22"]);
+    let commands = [
         "ar rcs lib.a sub/step.o",
         "ar rcsT lib.a sub/step.o",
         "ar rcS lib.a sub/step.o",
         "gcc-ar rcs lib.a sub/step.o",
+        "llvm-ar-22 rcs lib.a sub/step.o",
     ];
-    if here("llvm-ar-22") {
-        commands.push("llvm-ar-22 rcs lib.a sub/step.o");
-    }
     for command in commands {
         let _ = std::fs::remove_file(files.path("lib.a"));
         tool(&files, command);
@@ -81,9 +80,7 @@ fn objects_that_were_changed_are_used_as_they_are() {
 #[test]
 fn other_linkers_do_the_rest() {
     for (linker, mark) in [("lld-22", "LLD"), ("mold", "mold"), ("gold", "gnu.gold-version")] {
-        if !here(&format!("ld.{linker}")) {
-            continue;
-        }
+        needs(&[&format!("ld.{linker}")]);
         let files = races_with(&format!("-O2 -fuse-ld={linker} -Wl,--gc-sections -Wl,-z,now"));
         let made = std::fs::read(files.path("program")).unwrap();
         assert!(
@@ -122,9 +119,7 @@ fn options_and_scripts_for_the_linker_arrive() {
 
 #[test]
 fn ccache_may_stand_in_front() {
-    if !here("ccache") {
-        return;
-    }
+    needs(&["ccache"]);
     let files = steps();
     let compilers = [
         env!("CARGO_BIN_EXE_deadheat").to_owned() + " cc",
