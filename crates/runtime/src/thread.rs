@@ -21,7 +21,7 @@ use crate::tls::{self, Tls};
 use crate::{channel, code, intercept, outside, shadow, side, this};
 use deadheat_abi::shadow::{EPOCH, SIDE, SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
-use deadheat_detect::hb::{self, HbThread};
+use deadheat_detect::hb::{self, Changed, HbThread};
 use std::ffi::c_void;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
@@ -119,7 +119,7 @@ const FAR: u64 = (SIDE as u64) << SLOT_SHIFT | 0x3f << TIME_SHIFT;
 const LOW: u64 = (1 << TIME_SHIFT) - 1;
 
 /// Where the locks stand in a cached place.
-const LOCKS_SHIFT: u32 = 48;
+pub const LOCKS_SHIFT: u32 = 48;
 
 /// Like no set of locks and no address.
 pub const UNKNOWN_LOCKS: u64 = !0;
@@ -155,12 +155,25 @@ struct CachedOutside {
     place: Place,
 }
 
+/// How many places of calls a thread has at hand.
+const HERE: usize = 16;
+
+/// Where instrumented code called something that is no access.
+#[derive(Clone, Copy, Default)]
+struct Here {
+    context: u64,
+    /// 0 for none.
+    pc: usize,
+    place: Place,
+}
+
 /// Places seen lately by a thread: direct-mapped, so a look-up is a few instructions.
 pub struct Places {
     /// Direct-mapped by a hash of all that makes a place.
     pub one: Box<[Cached; CACHED]>,
     outside: Box<[CachedOutside; OUTSIDE]>,
     each: Box<[CachedEach; 64]>,
+    here: [Here; HERE],
 }
 
 impl Places {
@@ -170,13 +183,14 @@ impl Places {
             one: zeroed_box(),
             outside: zeroed_box(),
             each: zeroed_box(),
+            here: [Here::default(); HERE],
         }
     }
 
     /// The id of a place.
     #[inline]
     pub fn find(&mut self, at: At) -> Place {
-        let rest = at.pc as u64 | u64::from(at.locks.0) << LOCKS_SHIFT | u64::from(at.free) << 63;
+        let rest = at.pc as u64 | at.locks.in_place() | u64::from(at.free) << 63;
         let hash = (at.context ^ rest).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
         let cached = &mut self.one[(hash >> (64 - CACHED.trailing_zeros())) as usize % CACHED];
         if cached.context != at.context || cached.rest != rest {
@@ -311,7 +325,7 @@ impl Thread {
     }
 
     /// To be called after the clock may have changed: what depends on it follows.
-    #[inline]
+    #[inline(always)]
     pub fn refresh(&mut self) {
         self.far = self.hb.slot().0 >= registry::SLOTS;
         if self.far {
@@ -327,6 +341,29 @@ impl Thread {
         if self.checks() && !self.tls.is_null() {
             // SAFETY: the thread's own variable.
             unsafe { (&raw mut (*self.tls).epoch).write_volatile(self.epoch) };
+        }
+    }
+
+    /// The same where only its own time can have changed.
+    #[inline(always)]
+    pub fn refresh_time(&mut self) {
+        if self.far || self.calls.any() {
+            return self.refresh();
+        }
+        self.epoch = self.pack();
+        if self.checks() && !self.tls.is_null() {
+            // SAFETY: the thread's own variable.
+            unsafe { (&raw mut (*self.tls).epoch).write_volatile(self.epoch) };
+        }
+    }
+
+    /// The same after an operation that has changed this much.
+    #[inline(always)]
+    pub fn refresh_after(&mut self, changed: Changed) {
+        match changed {
+            Changed::Nothing => {}
+            Changed::Time => self.refresh_time(),
+            Changed::Any => self.refresh(),
         }
     }
 
@@ -374,7 +411,7 @@ impl Thread {
     pub fn place(&mut self, context: u64, pc: usize, free: bool) -> Place {
         let locks = self.held.set();
         if !self.far {
-            self.locks = u64::from(locks.0) << LOCKS_SHIFT;
+            self.locks = locks.in_place();
         }
         self.places.find(At {
             context,
@@ -388,17 +425,30 @@ impl Thread {
     /// and that is not instrumented.
     #[inline]
     pub fn place_here(&mut self, pc: usize) -> Place {
+        let context = self.context();
+        let hash = (context ^ pc as u64).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
+        let here = self.places.here[(hash >> (64 - HERE.trailing_zeros())) as usize % HERE];
+        if (here.context, here.pc) == (context, pc) {
+            return here.place;
+        }
+        self.find_here(context, pc, hash)
+    }
+
+    #[inline(never)]
+    fn find_here(&mut self, context: u64, pc: usize, hash: u64) -> Place {
         let at = At {
-            context: self.context(),
+            context,
             pc,
             locks: LockSet::NONE,
             free: false,
         };
-        if code::instrumented(pc) {
-            self.places.find(at)
-        } else {
-            self.places.find_outside(at)
+        if !code::instrumented(pc) {
+            return self.places.find_outside(at);
         }
+        let place = self.places.find(at);
+        self.places.here[(hash >> (64 - HERE.trailing_zeros())) as usize % HERE] =
+            Here { context, pc, place };
+        place
     }
 
     /// Enters a serial phase.
@@ -580,15 +630,17 @@ fn adopt(tls: *mut Tls) -> Option<usize> {
     if !READY.load(Ordering::Acquire) || unsafe { (*tls).inside } == u32::MAX {
         return None;
     }
-    shut(|| {
+    let made = || {
         let mut registry = registry::lock();
         let id = registry.add(NOBODY, crate::stacks::Stack::default());
         registry.outstanding += 1;
         registry.entries[id as usize].tid = tid();
         let (hb, _) = registry.place(id, None);
         drop(registry);
-        Some(own(Box::new(Thread::new(id, hb, false)), tls))
-    })
+        own(Box::new(Thread::new(id, hb, false)), tls)
+    };
+    // A panic has been told by then, and the runtime is off: the program goes on without it.
+    shut(|| std::panic::catch_unwind(AssertUnwindSafe(made)).ok())
 }
 
 /// Makes `thread` the current thread's record.
