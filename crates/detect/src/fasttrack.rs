@@ -186,6 +186,16 @@ impl Location {
         self.read_site = select_unpredictable(write, SiteId::default(), site);
     }
 
+    /// An atomic access like one that is on record, by the same thread, where all plain accesses happen before it. Whether
+    /// it was one; otherwise nothing was done.
+    #[inline]
+    pub fn repeat_atomic(&mut self, thread: &HbThread, kind: AccessKind, site: SiteId) -> bool {
+        let class = Class { kind, atomic: true };
+        thread.knows(self.write)
+            && thread.knows(self.read)
+            && self.more.renew_atomic(class, thread.epoch(), site)
+    }
+
     #[inline]
     fn write_unordered(&self, thread: &HbThread) -> Option<Prior> {
         (!thread.knows(self.write)).then(|| Class::WRITE.prior(self.write, self.write_site))

@@ -108,6 +108,9 @@ fn key(class: Class, slot: Slot) -> u64 {
 
 const _: () = assert!(size_of::<Last>() == 16);
 
+/// Lists up to here are searched from the front.
+const SHORT: usize = 8;
+
 /// The last access of each class by each thread that made one. One word while there are none.
 ///
 /// Sorted by class and thread, so that equal histories are equal values however they came about.
@@ -168,6 +171,28 @@ impl Accesses {
         Some(last.class.prior(last.epoch, last.site))
     }
 
+    /// Renews the last access of a class by the thread of `epoch`, if there is one and no plain read is among all.
+    #[inline]
+    pub fn renew_atomic(&mut self, class: Class, epoch: Epoch, site: SiteId) -> bool {
+        let Some(all) = self.0.as_deref_mut() else {
+            return false;
+        };
+        if all.first().is_none_or(|first| first.class == Class::READ) {
+            return false;
+        }
+        let found = if all.len() <= SHORT {
+            let is = |last: &&mut Last| last.epoch.slot() == epoch.slot() && last.class == class;
+            all.iter_mut().find(is)
+        } else {
+            let place = all.binary_search_by_key(&key(class, epoch.slot()), Last::key);
+            place.ok().and_then(|place| all.get_mut(place))
+        };
+        found.is_some_and(|last| {
+            last.renew(epoch, site);
+            true
+        })
+    }
+
     /// All accesses of the given classes, ordered or not.
     pub fn of(&self, classes: impl Fn(Class) -> bool) -> impl Iterator<Item = Prior> {
         self.all()
@@ -180,10 +205,9 @@ impl Accesses {
     pub fn put(&mut self, class: Class, epoch: Epoch, site: SiteId) {
         let new = Last { epoch, site, class };
         let all = self.0.get_or_insert_default();
-        match all.iter().position(|last| last.key() >= new.key()) {
-            Some(place) if all[place].key() == new.key() => all[place] = new,
-            Some(place) => all.insert(place, new),
-            None => all.push(new),
+        match all.binary_search_by_key(&new.key(), Last::key) {
+            Ok(place) => all[place] = new,
+            Err(place) => all.insert(place, new),
         }
     }
 

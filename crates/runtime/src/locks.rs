@@ -10,7 +10,7 @@ use crate::intern::mix;
 use crate::loss::{self, Loss};
 use crate::places::Place;
 use crate::spin::Spin;
-use crate::thread::{Thread, UNKNOWN_LOCKS};
+use crate::thread::{LOCKS_SHIFT, Thread, UNKNOWN_LOCKS};
 use rustc_hash::FxHashMap;
 
 /// What kind of lock.
@@ -70,6 +70,12 @@ impl LockSet {
     /// Not known: there were too many.
     pub const UNKNOWN: LockSet = LockSet(0x7fff);
 
+    /// As it stands in a cached place.
+    #[inline]
+    pub fn in_place(self) -> u64 {
+        u64::from(self.0) << LOCKS_SHIFT
+    }
+
     /// The locks of the set.
     pub fn locks(self) -> Vec<Lock> {
         let sets = SETS.lock();
@@ -110,11 +116,18 @@ static SETS: Spin<Sets> = Spin::new(Sets {
     lists: Vec::new(),
 });
 
-const RECENT: usize = 32;
+const RECENT: usize = 256;
+
+/// A lock that a thread holds, and what it adds to the hashes of [`Held`].
+struct Taken {
+    lock: Lock,
+    hash: u64,
+    any: u64,
+}
 
 /// The locks a thread holds.
 pub struct Held {
-    locks: Vec<Lock>,
+    locks: Vec<Taken>,
     /// The sum of the locks' hashes: the order in which they were taken does not matter.
     hash: u64,
     /// The same, whichever the locks are.
@@ -136,18 +149,22 @@ impl Held {
 
     /// All of them.
     pub fn all(&self) -> Vec<Lock> {
-        self.locks.clone()
+        self.locks.iter().map(|taken| taken.lock).collect()
     }
 
     /// The set of all of them.
     #[inline]
     pub fn set(&mut self) -> LockSet {
+        self.at_hand().unwrap_or_else(|| self.intern())
+    }
+
+    /// The same, if it was found lately.
+    #[inline]
+    pub fn at_hand(&self) -> Option<LockSet> {
         if self.hash == 0 {
-            return LockSet::NONE;
+            return Some(LockSet::NONE);
         }
-        self.lately(self.hash)
-            .or_else(|| self.lately(self.any))
-            .unwrap_or_else(|| self.intern())
+        self.lately(self.hash).or_else(|| self.lately(self.any))
     }
 
     #[inline]
@@ -163,9 +180,9 @@ impl Held {
             let exact = sets.lists.len() < EXACT;
             match sets.find(self.hash) {
                 Some(set) => (self.hash, set),
-                None if exact => (self.hash, sets.add(self.hash, self.locks.clone())),
+                None if exact => (self.hash, sets.add(self.hash, self.all())),
                 None => {
-                    let any = || self.locks.iter().map(Lock::any).collect();
+                    let any = || self.locks.iter().map(|taken| taken.lock.any()).collect();
                     let found = sets.find(self.any);
                     (self.any, found.unwrap_or_else(|| sets.add(self.any, any())))
                 }
@@ -178,18 +195,30 @@ impl Held {
         set
     }
 
+    #[inline]
     fn add(&mut self, lock: Lock) {
-        self.hash = self.hash.wrapping_add(lock.hash());
-        self.any = self.any.wrapping_add(lock.any().hash());
-        self.locks.push(lock);
+        let (hash, any) = (lock.hash(), lock.any().hash());
+        self.hash = self.hash.wrapping_add(hash);
+        self.any = self.any.wrapping_add(any);
+        self.locks.push(Taken { lock, hash, any });
     }
 
+    #[inline]
     fn remove(&mut self, addr: usize) {
-        if let Some(at) = self.locks.iter().rposition(|lock| lock.addr == addr) {
-            let lock = self.locks.remove(at);
-            self.hash = self.hash.wrapping_sub(lock.hash());
-            self.any = self.any.wrapping_sub(lock.any().hash());
+        let found = match self.locks.last() {
+            Some(last) if last.lock.addr == addr => self.locks.pop(),
+            _ => self.remove_older(addr),
+        };
+        if let Some(Taken { hash, any, .. }) = found {
+            self.hash = self.hash.wrapping_sub(hash);
+            self.any = self.any.wrapping_sub(any);
         }
+    }
+
+    #[inline(never)]
+    fn remove_older(&mut self, addr: usize) -> Option<Taken> {
+        let at = self.locks.iter().rposition(|taken| taken.lock.addr == addr)?;
+        Some(self.locks.remove(at))
     }
 }
 
@@ -200,16 +229,25 @@ impl Default for Held {
 }
 
 /// The thread has taken the lock at `addr`; `pc` is where it called.
+#[inline]
 pub fn took(t: &mut Thread, kind: LockKind, addr: usize, pc: usize) {
     let place = t.place_here(pc);
     t.held.add(Lock { kind, addr, place });
-    t.locks = UNKNOWN_LOCKS;
+    changed(t);
 }
 
 /// The thread is about to give back the lock at `addr`.
+#[inline]
 pub fn gave(t: &mut Thread, addr: usize) {
     t.held.remove(addr);
-    t.locks = UNKNOWN_LOCKS;
+    changed(t);
+}
+
+/// The next access has its place at hand if the set is.
+#[inline]
+fn changed(t: &mut Thread) {
+    let set = t.held.at_hand().filter(|_| !t.far);
+    t.locks = set.map_or(UNKNOWN_LOCKS, LockSet::in_place);
 }
 
 /// Takes the lock of the sets, before a `fork`.

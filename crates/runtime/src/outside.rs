@@ -182,7 +182,7 @@ pub fn let_go() {
 }
 
 /// After a `fork`, in the child: what the others did lies behind this thread, and they are in no calls.
-pub fn child(t: &Thread) {
+pub fn child(t: &mut Thread) {
     TABLE.iter().for_each(|shard| *shard.lock() = None);
     PUBLISHED.iter().for_each(|published| *published.lock() = None);
     IN_CALL
@@ -248,13 +248,13 @@ impl Calls {
 
 /// Says whether the thread is in a call, and if so, what it has done so far: to be called when it has come to a new time or
 /// learned something.
-pub fn say_where(t: &Thread) {
+pub fn say_where(t: &mut Thread) {
     let slot = t.hb.slot().0 as usize;
     let (Some(published), Some(inside)) = (PUBLISHED.get(slot), IN_CALL.get(slot)) else {
         return;
     };
     if t.calls.any() && !t.calls.ending {
-        hb::glimpse(&t.hb, published.lock().get_or_insert_default());
+        hb::glimpse(&mut t.hb, published.lock().get_or_insert_default());
     }
     inside.store(t.calls.any(), Ordering::SeqCst);
 }
@@ -573,11 +573,16 @@ fn first_wide() {
     for published in PUBLISHED.iter().filter_map(|published| published.lock().clone()) {
         hb::leave(&mut all.left, &published);
     }
+    // Who is in a call now has not left itself there, and goes on. Who comes in later sees that there are wide ones.
+    let inside = (0..SLOTS).map(Inside::of).filter(|inside| inside.still());
     with(Key::ALL, |objects| {
-        hb::merge(
-            &mut objects.entry(Key::ALL).or_insert_with(Object::shared).left,
-            &all.left,
-        );
+        let there = objects.entry(Key::ALL).or_insert_with(Object::shared);
+        hb::merge(&mut there.left, &all.left);
+        for inside in inside {
+            if !there.open.contains(&inside) {
+                there.open.push(inside);
+            }
+        }
     });
 }
 
@@ -625,11 +630,18 @@ fn see_touches(t: &Thread) {
 }
 
 /// An atomic access to memory that a call may have reached: it may learn from that call, and what it writes may tell the
-/// next.
-pub fn touch(t: &mut Thread, addr: usize, op: SyncOp) {
-    if !ANY.load(Ordering::Relaxed) || !reach::may_matter(addr) {
-        return;
+/// next. Answers whether the thread's clock may have changed.
+#[inline]
+pub fn touch(t: &mut Thread, addr: usize, op: SyncOp) -> bool {
+    let matters = ANY.load(Ordering::Relaxed) && reach::may_matter(addr);
+    if matters {
+        touch_object(t, addr, op);
     }
+    matters
+}
+
+#[inline(never)]
+fn touch_object(t: &mut Thread, addr: usize, op: SyncOp) {
     let Some(key) = reach::key_of(t, addr) else { return };
     with(key, |objects| {
         if let Some(object) = objects.get_mut(&key) {

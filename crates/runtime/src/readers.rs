@@ -10,7 +10,7 @@
 use crate::cell::{Step, add, bytes, knows, place, unordered, word};
 use crate::places::Place;
 use crate::thread::{Chained, SEEN, Thread};
-use deadheat_abi::shadow::EPOCH;
+use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT};
 
 /// The longest chain.
 const LONGEST: usize = 8;
@@ -88,6 +88,18 @@ fn written(t: &mut Thread, (write, read): (u64, u64), new: u8, at: Place, with_w
     Step::Words((after, after), with_write, with_read & !with_write)
 }
 
+/// The chain with a new epoch, if its last reader was this thread, at the same place, and the others stay.
+#[inline]
+fn renewed(t: &Thread, read: u64, new: u8, at: Place) -> Option<u64> {
+    let own = (read ^ t.epoch) >> SLOT_SHIFT == 0;
+    if !own || !place(read).is_readers() || bytes(read) & !new != 0 {
+        return None;
+    }
+    let (last, before) = place(read).readers();
+    let stays = |read: u64| bytes(read) & !new != 0 || !knows(t, read);
+    (last == at && each(before).all(stays)).then(|| word(t.epoch, place(read), new))
+}
+
 /// The chain with one more read.
 fn joined(t: &mut Thread, read: u64, new: u8, at: Place) -> Option<u64> {
     if (read ^ t.epoch) & EPOCH == 0 {
@@ -99,6 +111,9 @@ fn joined(t: &mut Thread, read: u64, new: u8, at: Place) -> Option<u64> {
             t.places.with(last, at, new)
         };
         return Some(word(read, last.behind(before)?, bytes(read) | new));
+    }
+    if let Some(read) = renewed(t, read, new, at) {
+        return Some(read);
     }
     let mut kept = [0; LONGEST];
     let mut count = 0;

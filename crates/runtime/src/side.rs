@@ -320,6 +320,19 @@ impl Runs {
         }
     }
 
+    /// An atomic access to all bytes of one run, if it repeats one of the thread's and finds nothing: most do.
+    #[inline]
+    fn repeat_atomic(&mut self, t: &Thread, mask: u8, kind: AccessKind, at: Place) -> bool {
+        let (first, end) = (mask.trailing_zeros(), 8 - mask.leading_zeros());
+        let bounds = u32::from(self.starts) | 1 << 8;
+        let inside = (1u32 << end) - (2 << first);
+        if bounds >> first & bounds >> end & 1 == 0 || bounds & inside != 0 {
+            return false;
+        }
+        let run = if first == 0 { 0 } else { self.run_of(first) };
+        self.states[run].repeat_atomic(&t.hb, kind, SiteId(at.0))
+    }
+
     /// The words of two halves, if they can say all this.
     fn pack(&self) -> Option<[(u64, u64); 2]> {
         let mut halves = [(0, 0); 2];
@@ -471,6 +484,14 @@ pub fn access(
     let index = held & (HELD - 1);
     // SAFETY: the cell is held, and names this state.
     let side = unsafe { &mut *state(index) };
+    if atomic
+        && let Some(runs) = &mut side.runs
+        && runs.repeat_atomic(t, mask, kind, at)
+    {
+        cell.write.store(held, Ordering::Release);
+        see(t, cell, held, mask, kind, atomic);
+        return true;
+    }
     side.access(t, mask, kind, atomic, at, found);
     match side.pack(t) {
         Some((write, read)) => {

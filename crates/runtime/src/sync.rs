@@ -5,7 +5,8 @@
 //! clocks change in the order in which values do. In a serial phase nothing need be done: whoever comes later knows all
 //! of it from its creation.
 //!
-//! An atomic that never carried a release has no object: spinning on it costs no more than a look.
+//! An atomic that never carried a release has no object: spinning on it costs no more than a look. The object that was
+//! looked for last in a shard is found without a search.
 
 use crate::spin::Wait;
 use crate::thread::Thread;
@@ -13,10 +14,11 @@ use crate::vm::Table;
 use crate::{outside, record, tls};
 use deadheat_abi::atomics::{Kind, Ordering as AbiOrder, What};
 use deadheat_abi::spill::Kind as Recorded;
-use deadheat_detect::hb::{self, HbSync};
+use deadheat_detect::hb::{self, Changed, HbSync};
 use deadheat_event::{Mode, Order, SyncId, SyncOp};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cell::UnsafeCell;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 
 const SHARDS: usize = 1024;
@@ -31,7 +33,70 @@ struct Shard {
     depth: UnsafeCell<u32>,
     /// When something was last recorded of its objects.
     recorded: UnsafeCell<u64>,
-    objects: UnsafeCell<Option<FxHashMap<usize, HbSync>>>,
+    objects: UnsafeCell<Objects>,
+}
+
+/// Objects by their keys.
+struct Objects {
+    /// Each in a box, so that it stays where it is until it is removed.
+    all: FxHashMap<usize, NonNull<HbSync>>,
+    /// The key that was found last, and where.
+    last: (usize, NonNull<HbSync>),
+}
+
+/// No object's key.
+const NO_KEY: usize = usize::MAX;
+
+impl Objects {
+    const NONE: Objects = Objects {
+        all: FxHashMap::with_hasher(FxBuildHasher),
+        last: (NO_KEY, NonNull::dangling()),
+    };
+
+    /// The object, if there is one.
+    #[inline(always)]
+    fn find(&mut self, key: usize) -> Option<&mut HbSync> {
+        if self.last.0 != key {
+            self.last = (key, self.look_up(key)?);
+        }
+        // SAFETY: in its box; nobody else has the shard.
+        Some(unsafe { self.last.1.as_mut() })
+    }
+
+    #[inline(never)]
+    fn look_up(&self, key: usize) -> Option<NonNull<HbSync>> {
+        self.all.get(&key).copied()
+    }
+
+    /// The object, made if there was none.
+    #[inline(always)]
+    fn get(&mut self, key: usize) -> &mut HbSync {
+        if self.last.0 != key {
+            self.last = (key, self.look_up(key).unwrap_or_else(|| self.make(key)));
+        }
+        // SAFETY: as above.
+        unsafe { self.last.1.as_mut() }
+    }
+
+    #[cold]
+    fn make(&mut self, key: usize) -> NonNull<HbSync> {
+        count(key >> 1, 1);
+        let object = NonNull::from(Box::leak(Box::<HbSync>::default()));
+        self.all.insert(key, object);
+        object
+    }
+
+    /// Whether there was one.
+    fn remove(&mut self, key: usize) -> bool {
+        let gone = self.all.remove(&key);
+        if let Some(object) = gone {
+            self.last.0 = NO_KEY;
+            count(key >> 1, -1);
+            // SAFETY: made by `make`, and known to nobody any more.
+            drop(unsafe { Box::from_raw(object.as_ptr()) });
+        }
+        gone.is_some()
+    }
 }
 
 // SAFETY: `depth`, `recorded` and `objects` are touched only by the owner.
@@ -42,7 +107,7 @@ static TABLE: [Shard; SHARDS] = [const {
         owner: AtomicUsize::new(0),
         depth: UnsafeCell::new(0),
         recorded: UnsafeCell::new(0),
-        objects: UnsafeCell::new(None),
+        objects: UnsafeCell::new(Objects::NONE),
     }
 }; SHARDS];
 
@@ -118,14 +183,15 @@ impl Shard {
         }
     }
 
-    /// Runs `f` on the objects.
+    /// The objects.
     ///
     /// # Safety
-    /// The lock is held, and `f` does not come back here.
-    #[inline]
-    unsafe fn with<R>(&self, f: impl FnOnce(&mut FxHashMap<usize, HbSync>) -> R) -> R {
+    /// The lock is held, and nobody else in this thread has them.
+    #[allow(clippy::mut_from_ref, reason = "who holds the lock has them")]
+    #[inline(always)]
+    unsafe fn objects(&self) -> &mut Objects {
         // SAFETY: as the caller promises.
-        f(unsafe { &mut *self.objects.get() }.get_or_insert_default())
+        unsafe { &mut *self.objects.get() }
     }
 }
 
@@ -144,28 +210,34 @@ fn key(addr: usize, atomic: bool) -> usize {
     addr << 1 | usize::from(atomic)
 }
 
-fn object(objects: &mut FxHashMap<usize, HbSync>, key: usize) -> &mut HbSync {
-    objects.entry(key).or_insert_with(|| {
-        count(key >> 1, 1);
-        HbSync::default()
-    })
+/// Some operations take only: where there is no object they find nothing.
+#[inline(always)]
+fn takes(op: SyncOp) -> bool {
+    matches!(op, SyncOp::Acquire(..) | SyncOp::Receive(_) | SyncOp::Leave(_))
 }
 
-#[inline]
+#[inline(always)]
 fn on(t: &mut Thread, addr: usize, op: SyncOp) {
     if t.serial {
         return;
     }
-    let shard = shard(addr);
+    let (shard, key) = (shard(addr), key(addr, false));
     shard.hold(t.atomics > 0);
     // SAFETY: the lock is held, and `hb::sync` knows nothing of shards.
-    unsafe { shard.with(|objects| hb::sync(&mut t.hb, op, object(objects, key(addr, false)))) };
+    let objects = unsafe { shard.objects() };
+    // What is recorded has an object, so that its end is recorded, too.
+    let object = if !takes(op) || t.log.on {
+        Some(objects.get(key))
+    } else {
+        objects.find(key)
+    };
+    let changed = object.map_or(Changed::Nothing, |object| hb::sync_again(&mut t.hb, op, object));
     if t.log.on {
         // SAFETY: as above.
         unsafe { record::sync(t, recorded_as(op), addr, &mut *shard.recorded.get()) };
     }
     shard.let_go();
-    t.refresh();
+    t.refresh_after(changed);
 }
 
 fn recorded_as(op: SyncOp) -> Recorded {
@@ -181,11 +253,13 @@ fn recorded_as(op: SyncOp) -> Recorded {
 }
 
 /// The thread has taken the lock at `addr`.
+#[inline]
 pub fn acquire(t: &mut Thread, addr: usize, mode: Mode) {
     on(t, addr, SyncOp::Acquire(SyncId(addr as u64), mode));
 }
 
 /// The thread is about to give back the lock at `addr`, which it has in `mode`.
+#[inline]
 pub fn release(t: &mut Thread, addr: usize, mode: Mode) {
     t.renew();
     on(t, addr, SyncOp::Release(SyncId(addr as u64), mode));
@@ -223,11 +297,7 @@ pub fn forget(t: &mut Thread, addr: usize) {
     let mut any = false;
     for atomic in [false, true] {
         // SAFETY: the lock is held.
-        let gone = unsafe { shard.with(|objects| objects.remove(&key(addr, atomic))) };
-        if gone.is_some() {
-            count(addr, -1);
-            any = true;
-        }
+        any |= unsafe { shard.objects() }.remove(key(addr, atomic));
     }
     if any {
         // SAFETY: the lock is held.
@@ -262,12 +332,8 @@ pub fn carried_in(t: &Thread, start: usize, end: usize, to: &mut HbSync) {
         let shard = shard(addr);
         shard.hold(t.atomics > 0);
         // SAFETY: the lock is held.
-        unsafe {
-            shard.with(|objects| {
-                if let Some(object) = objects.get(&key(addr, true)) {
-                    hb::merge(to, object);
-                }
-            });
+        if let Some(object) = unsafe { shard.objects() }.find(key(addr, true)) {
+            hb::merge(to, object);
         }
         shard.let_go();
     });
@@ -279,9 +345,8 @@ pub fn carriers(t: &Thread) -> Vec<usize> {
     for shard in &TABLE {
         shard.hold(t.atomics > 0);
         // SAFETY: the lock is held.
-        unsafe {
-            shard.with(|objects| all.extend(objects.keys().filter(|key| *key & 1 != 0).map(|key| key >> 1)))
-        };
+        let keys = unsafe { shard.objects() }.all.keys();
+        all.extend(keys.filter(|key| *key & 1 != 0).map(|key| key >> 1));
         shard.let_go();
     }
     all
@@ -339,14 +404,14 @@ pub fn end_atomic(t: &mut Thread, addr: usize, what: What, check: impl FnOnce(&m
     let (order, key) = (order(what.order), key(addr, true));
     if what.kind != Kind::Store {
         // SAFETY: `begin_atomic` took the lock, here and below.
-        unsafe {
-            shard.with(|objects| {
-                if let Some(object) = objects.get_mut(&key) {
-                    hb::sync(&mut t.hb, SyncOp::Load(order), object);
-                }
-            });
+        let object = unsafe { shard.objects() }.find(key);
+        let op = SyncOp::Load(order);
+        let mut changed = object.map_or(Changed::Nothing, |object| hb::sync_again(&mut t.hb, op, object));
+        if outside::touch(t, addr, op) {
+            changed = Changed::Any;
         }
-        outside::touch(t, addr, SyncOp::Load(order));
+        // The check uses what was learned.
+        t.refresh_after(changed);
     }
     check(t);
     if what.kind != Kind::Load {
@@ -360,19 +425,17 @@ pub fn end_atomic(t: &mut Thread, addr: usize, what: What, check: impl FnOnce(&m
         };
         let carries = order.releases() || t.fenced;
         // SAFETY: as above.
-        unsafe {
-            shard.with(|objects| {
-                if carries {
-                    hb::sync(&mut t.hb, op, object(objects, key));
-                } else if let Some(object) = objects.get_mut(&key) {
-                    hb::sync(&mut t.hb, op, object);
-                }
-            });
+        let objects = unsafe { shard.objects() };
+        let object = if carries {
+            Some(objects.get(key))
+        } else {
+            objects.find(key)
+        };
+        let mut changed = object.map_or(Changed::Nothing, |object| hb::sync_again(&mut t.hb, op, object));
+        if carries && outside::touch(t, addr, SyncOp::Update(order)) {
+            changed = Changed::Any;
         }
-        if carries {
-            outside::touch(t, addr, SyncOp::Update(order));
-        }
-        t.refresh();
+        t.refresh_after(changed);
     }
     t.atomics -= 1;
     if t.touching & 1 != 0 {
@@ -449,6 +512,16 @@ mod tests {
                 assert!(b.hb.knows(before));
             }
         }
+    }
+
+    #[test]
+    fn the_short_cut_sees_what_a_load_has_learned() {
+        let (mut a, mut b) = two();
+        atomic(&mut b, 0x5000, what(Kind::Store, AbiOrder::Release));
+        atomic(&mut a, 0x5000, what(Kind::Load, AbiOrder::Acquire));
+        let times = a.hb.times();
+        assert_eq!(times.len(), 3);
+        assert_eq!((a.times, a.times_len), (times.as_ptr(), times.len()));
     }
 
     #[test]

@@ -7,6 +7,8 @@
 //! **Serial phases.** While all other threads that ever ran have been joined, whatever the only thread does happens
 //! before all that follows. Then its inline tests pass, and it records nothing. A phase ends with the next fork.
 
+mod at_hand;
+
 use crate::counts::{self, Counts};
 use crate::intercept::Alternate;
 use crate::locks::{Held, LockSet};
@@ -15,19 +17,21 @@ use crate::owners::Owner;
 use crate::places::{At, Place};
 use crate::record::{self, Log};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
-use crate::stacks::{self, Entry};
 use crate::sweeps::Sweeps;
 use crate::tls::{self, Tls};
 use crate::{channel, code, intercept, outside, shadow, side, this};
 use deadheat_abi::shadow::{EPOCH, SIDE, SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
-use deadheat_detect::hb::{self, HbThread};
+use deadheat_detect::hb::{self, Changed, HbThread};
 use std::ffi::c_void;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
 
+use at_hand::{HERE, Here};
+
 pub use crate::registry::ThreadRef;
 pub use crate::this::{name as name_of_this_thread, tid};
+pub use at_hand::{CACHED, Cached, Places};
 
 /// The record of a thread.
 pub struct Thread {
@@ -119,120 +123,10 @@ const FAR: u64 = (SIDE as u64) << SLOT_SHIFT | 0x3f << TIME_SHIFT;
 const LOW: u64 = (1 << TIME_SHIFT) - 1;
 
 /// Where the locks stand in a cached place.
-const LOCKS_SHIFT: u32 = 48;
+pub const LOCKS_SHIFT: u32 = 48;
 
 /// Like no set of locks and no address.
 pub const UNKNOWN_LOCKS: u64 = !0;
-
-/// How many places a thread has at hand.
-pub const CACHED: usize = 1024;
-
-/// Read in [`crate::quick`], too.
-#[derive(Clone, Copy, Default)]
-#[repr(C, align(32))]
-pub struct Cached {
-    context: u64,
-    /// pc, locks and whether it is a free.
-    rest: u64,
-    place: Place,
-}
-
-#[derive(Clone, Copy, Default)]
-struct CachedEach {
-    old: Place,
-    new: Place,
-    mask: u8,
-    both: Place,
-}
-
-const OUTSIDE: usize = 256;
-
-#[derive(Clone, Copy, Default)]
-struct CachedOutside {
-    /// Context value, pc, and how high the stack was.
-    key: (u64, usize, usize),
-    entry: Entry,
-    place: Place,
-}
-
-/// Places seen lately by a thread: direct-mapped, so a look-up is a few instructions.
-pub struct Places {
-    /// Direct-mapped by a hash of all that makes a place.
-    pub one: Box<[Cached; CACHED]>,
-    outside: Box<[CachedOutside; OUTSIDE]>,
-    each: Box<[CachedEach; 64]>,
-}
-
-impl Places {
-    /// None.
-    pub fn new() -> Places {
-        Places {
-            one: zeroed_box(),
-            outside: zeroed_box(),
-            each: zeroed_box(),
-        }
-    }
-
-    /// The id of a place.
-    #[inline]
-    pub fn find(&mut self, at: At) -> Place {
-        let rest = at.pc as u64 | u64::from(at.locks.0) << LOCKS_SHIFT | u64::from(at.free) << 63;
-        let hash = (at.context ^ rest).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
-        let cached = &mut self.one[(hash >> (64 - CACHED.trailing_zeros())) as usize % CACHED];
-        if cached.context != at.context || cached.rest != rest {
-            *cached = Cached {
-                context: at.context,
-                rest,
-                place: Place::of(at),
-            };
-        }
-        cached.place
-    }
-
-    /// The id of a place in code that is not instrumented. The stack is walked unless it was as high, and the return
-    /// address into instrumented code the same, when the place was seen last.
-    #[inline(never)]
-    pub fn find_outside(&mut self, at: At) -> Place {
-        let height: usize;
-        // SAFETY: reads a register.
-        unsafe { core::arch::asm!("mov {}, rsp", out(reg) height, options(nomem, nostack, preserves_flags)) };
-        let hash =
-            (at.context ^ at.pc as u64 ^ height as u64).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
-        let cached = &mut self.outside[(hash >> 56) as usize % OUTSIDE];
-        let key = (at.context, at.pc, height);
-        if cached.key != key || !cached.entry.still() {
-            let (stack, entry) = stacks::outside(at.context, at.pc);
-            *cached = CachedOutside {
-                key,
-                entry,
-                place: Place::with_callers(at, stack),
-            };
-        }
-        cached.place
-    }
-
-    /// [`Place::with`].
-    #[inline]
-    pub fn with(&mut self, old: Place, new: Place, mask: u8) -> Place {
-        let hash = (old.0 ^ new.0.rotate_left(11) ^ u32::from(mask) << 3).wrapping_mul(0x9e37_79b9);
-        let cached = &mut self.each[(hash >> 26) as usize % 64];
-        if (cached.old, cached.new, cached.mask) != (old, new, mask) {
-            *cached = CachedEach {
-                old,
-                new,
-                mask,
-                both: old.with(new, mask),
-            };
-        }
-        cached.both
-    }
-}
-
-impl Default for Places {
-    fn default() -> Self {
-        Places::new()
-    }
-}
 
 fn zeroed_box<T: Copy + Default, const N: usize>() -> Box<[T; N]> {
     match vec![T::default(); N].into_boxed_slice().try_into() {
@@ -311,7 +205,7 @@ impl Thread {
     }
 
     /// To be called after the clock may have changed: what depends on it follows.
-    #[inline]
+    #[inline(always)]
     pub fn refresh(&mut self) {
         self.far = self.hb.slot().0 >= registry::SLOTS;
         if self.far {
@@ -327,6 +221,29 @@ impl Thread {
         if self.checks() && !self.tls.is_null() {
             // SAFETY: the thread's own variable.
             unsafe { (&raw mut (*self.tls).epoch).write_volatile(self.epoch) };
+        }
+    }
+
+    /// The same where only its own time can have changed.
+    #[inline(always)]
+    pub fn refresh_time(&mut self) {
+        if self.far || self.calls.any() {
+            return self.refresh();
+        }
+        self.epoch = self.pack();
+        if self.checks() && !self.tls.is_null() {
+            // SAFETY: the thread's own variable.
+            unsafe { (&raw mut (*self.tls).epoch).write_volatile(self.epoch) };
+        }
+    }
+
+    /// The same after an operation that has changed this much.
+    #[inline(always)]
+    pub fn refresh_after(&mut self, changed: Changed) {
+        match changed {
+            Changed::Nothing => {}
+            Changed::Time => self.refresh_time(),
+            Changed::Any => self.refresh(),
         }
     }
 
@@ -374,7 +291,7 @@ impl Thread {
     pub fn place(&mut self, context: u64, pc: usize, free: bool) -> Place {
         let locks = self.held.set();
         if !self.far {
-            self.locks = u64::from(locks.0) << LOCKS_SHIFT;
+            self.locks = locks.in_place();
         }
         self.places.find(At {
             context,
@@ -388,17 +305,30 @@ impl Thread {
     /// and that is not instrumented.
     #[inline]
     pub fn place_here(&mut self, pc: usize) -> Place {
+        let context = self.context();
+        let hash = (context ^ pc as u64).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
+        let here = self.places.here[(hash >> (64 - HERE.trailing_zeros())) as usize % HERE];
+        if (here.context, here.pc) == (context, pc) {
+            return here.place;
+        }
+        self.find_here(context, pc, hash)
+    }
+
+    #[inline(never)]
+    fn find_here(&mut self, context: u64, pc: usize, hash: u64) -> Place {
         let at = At {
-            context: self.context(),
+            context,
             pc,
             locks: LockSet::NONE,
             free: false,
         };
-        if code::instrumented(pc) {
-            self.places.find(at)
-        } else {
-            self.places.find_outside(at)
+        if !code::instrumented(pc) {
+            return self.places.find_outside(at);
         }
+        let place = self.places.find(at);
+        self.places.here[(hash >> (64 - HERE.trailing_zeros())) as usize % HERE] =
+            Here { context, pc, place };
+        place
     }
 
     /// Enters a serial phase.
@@ -580,15 +510,17 @@ fn adopt(tls: *mut Tls) -> Option<usize> {
     if !READY.load(Ordering::Acquire) || unsafe { (*tls).inside } == u32::MAX {
         return None;
     }
-    shut(|| {
+    let made = || {
         let mut registry = registry::lock();
         let id = registry.add(NOBODY, crate::stacks::Stack::default());
         registry.outstanding += 1;
         registry.entries[id as usize].tid = tid();
         let (hb, _) = registry.place(id, None);
         drop(registry);
-        Some(own(Box::new(Thread::new(id, hb, false)), tls))
-    })
+        own(Box::new(Thread::new(id, hb, false)), tls)
+    };
+    // A panic has been told by then, and the runtime is off: the program goes on without it.
+    shut(|| std::panic::catch_unwind(AssertUnwindSafe(made)).ok())
 }
 
 /// Makes `thread` the current thread's record.

@@ -65,7 +65,6 @@ mod wide;
 
 use crate::thread::{self, Thread};
 use std::cell::Cell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// To be called once, when the core is ready, by the main thread.
 pub fn init() {
@@ -85,15 +84,13 @@ pub fn deliver_signals() {
 }
 
 /// Tells the runtime of something the current thread does. The program's `errno` is left as it is.
+#[inline]
 pub fn event<R>(tell: impl FnOnce(&mut Thread) -> R) -> Option<R> {
     // SAFETY: the C library's own variable of this thread.
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let before = unsafe { *errno };
-    // A panic has been told by then, and the runtime is off: the program goes on without it.
-    let result = catch_unwind(AssertUnwindSafe(|| thread::with(tell)))
-        .ok()
-        .flatten();
+    let result = thread::with(tell);
     // SAFETY: as above.
     unsafe { *errno = before };
     result
@@ -109,10 +106,17 @@ pub fn calls(pc: usize) {
     CALLED.set(pc);
 }
 
+/// Apart, so that nobody else looks for the variable.
+#[cold]
+#[inline(never)]
+fn called() -> usize {
+    CALLED.get()
+}
+
 /// The same of something that the function does that was called at `pc`: where it synchronises is on record.
 pub fn event_at<R>(pc: usize, tell: impl FnOnce(&mut Thread) -> R) -> Option<R> {
     event(|t| {
-        t.log.caller = if model::ours(pc) { CALLED.get() } else { pc };
+        t.log.caller = if model::ours(pc) { called() } else { pc };
         let result = tell(t);
         t.log.caller = 0;
         result

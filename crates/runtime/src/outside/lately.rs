@@ -5,7 +5,7 @@
 //! meet there. So before a race is told, and before a thread forgets such a call or ends, it is looked at once more
 //! ([`catch_up`]).
 
-use super::{From, Key, PUBLISHED, Reached, claim, lose, not_own, reach, take, with};
+use super::{From, Inside, Key, PUBLISHED, Reached, claim, lose, not_own, reach, take, with};
 use crate::registry::SLOTS;
 use crate::spin::Spin;
 use crate::thread::Thread;
@@ -157,12 +157,17 @@ fn look_again(t: &mut Thread, slot: u32, unlooked: &Unlooked) -> bool {
     };
     let new = now.into_iter().filter(|key| !unlooked.keys.contains(key));
     let shared = not_own(t, slot, new);
+    let inside = Inside::of(slot);
     for &key in &shared {
         with(key, |objects| {
             if let (Some(object), Some(published)) =
                 (objects.get_mut(&key), &*PUBLISHED[slot as usize].lock())
             {
                 hb::leave(&mut object.left, published);
+                // If it is in that call, it goes on.
+                if inside.still() && !object.open.contains(&inside) {
+                    object.open.push(inside);
+                }
             }
         });
     }

@@ -123,16 +123,24 @@ fn calls_that_were_unwound_end_when_their_frame_calls_again() {
 
 #[test]
 fn a_wide_call_is_ordered_with_all_others() {
-    let [mut a, mut b, mut c] = threads(140);
+    let [mut a, mut b, mut c, mut d] = threads(140);
     let before = a.hb.epoch();
     whole_call(&mut a, 0x70_0000);
+    call(&mut d, 0xb0_0000);
     first_wide();
+    // In a callback: another time than what could be seen of it then.
+    sync::release(&mut d, 0xb0_1000, deadheat_event::Mode::Exclusive);
+    let called_back = d.hb.epoch();
     let wide = Reached {
         keys: None,
         ..Reached::default()
     };
     take(&mut b, &wide);
     assert!(b.hb.knows(before));
+    assert!(
+        b.hb.knows(called_back),
+        "it is still in the call that it was in before"
+    );
     let at = call(&mut b, 0x80_0000);
     b.calls.open[at].reached = Some(wide);
     let earlier = b.hb.epoch();

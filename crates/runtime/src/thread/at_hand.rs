@@ -1,0 +1,132 @@
+//! Places that a thread has seen lately, so that most are found without the table of all of them (`places.rs`).
+
+use super::zeroed_box;
+use crate::places::{At, Place};
+use crate::stacks::{self, Entry};
+
+/// How many places a thread has at hand.
+pub const CACHED: usize = 1024;
+
+/// Read in [`crate::quick`], too.
+#[derive(Clone, Copy, Default)]
+#[repr(C, align(32))]
+pub struct Cached {
+    context: u64,
+    /// pc, locks and whether it is a free.
+    rest: u64,
+    place: Place,
+}
+
+#[derive(Clone, Copy, Default)]
+struct CachedEach {
+    old: Place,
+    new: Place,
+    mask: u8,
+    both: Place,
+}
+
+const OUTSIDE: usize = 256;
+
+#[derive(Clone, Copy, Default)]
+struct CachedOutside {
+    /// Context value, pc, and how high the stack was.
+    key: (u64, usize, usize),
+    entry: Entry,
+    place: Place,
+}
+
+/// How many places of calls a thread has at hand.
+pub const HERE: usize = 16;
+
+/// Where instrumented code called something that is no access.
+#[derive(Clone, Copy, Default)]
+pub struct Here {
+    /// The context value.
+    pub context: u64,
+    /// 0 for none.
+    pub pc: usize,
+    /// The id.
+    pub place: Place,
+}
+
+/// Places seen lately by a thread: direct-mapped, so a look-up is a few instructions.
+pub struct Places {
+    /// Direct-mapped by a hash of all that makes a place.
+    pub one: Box<[Cached; CACHED]>,
+    outside: Box<[CachedOutside; OUTSIDE]>,
+    each: Box<[CachedEach; 64]>,
+    /// The same of calls.
+    pub here: [Here; HERE],
+}
+
+impl Places {
+    /// None.
+    pub fn new() -> Places {
+        Places {
+            one: zeroed_box(),
+            outside: zeroed_box(),
+            each: zeroed_box(),
+            here: [Here::default(); HERE],
+        }
+    }
+
+    /// The id of a place.
+    #[inline]
+    pub fn find(&mut self, at: At) -> Place {
+        let rest = at.pc as u64 | at.locks.in_place() | u64::from(at.free) << 63;
+        let hash = (at.context ^ rest).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
+        let cached = &mut self.one[(hash >> (64 - CACHED.trailing_zeros())) as usize % CACHED];
+        if cached.context != at.context || cached.rest != rest {
+            *cached = Cached {
+                context: at.context,
+                rest,
+                place: Place::of(at),
+            };
+        }
+        cached.place
+    }
+
+    /// The id of a place in code that is not instrumented. The stack is walked unless it was as high, and the return
+    /// address into instrumented code the same, when the place was seen last.
+    #[inline(never)]
+    pub fn find_outside(&mut self, at: At) -> Place {
+        let height: usize;
+        // SAFETY: reads a register.
+        unsafe { core::arch::asm!("mov {}, rsp", out(reg) height, options(nomem, nostack, preserves_flags)) };
+        let hash =
+            (at.context ^ at.pc as u64 ^ height as u64).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
+        let cached = &mut self.outside[(hash >> 56) as usize % OUTSIDE];
+        let key = (at.context, at.pc, height);
+        if cached.key != key || !cached.entry.still() {
+            let (stack, entry) = stacks::outside(at.context, at.pc);
+            *cached = CachedOutside {
+                key,
+                entry,
+                place: Place::with_callers(at, stack),
+            };
+        }
+        cached.place
+    }
+
+    /// [`Place::with`].
+    #[inline]
+    pub fn with(&mut self, old: Place, new: Place, mask: u8) -> Place {
+        let hash = (old.0 ^ new.0.rotate_left(11) ^ u32::from(mask) << 3).wrapping_mul(0x9e37_79b9);
+        let cached = &mut self.each[(hash >> 26) as usize % 64];
+        if (cached.old, cached.new, cached.mask) != (old, new, mask) {
+            *cached = CachedEach {
+                old,
+                new,
+                mask,
+                both: old.with(new, mask),
+            };
+        }
+        cached.both
+    }
+}
+
+impl Default for Places {
+    fn default() -> Self {
+        Places::new()
+    }
+}
