@@ -16,19 +16,22 @@
 //! An **object** is a heap block, the stack of a thread, the writable static data of a module, the own state of a library, or all
 //! other memory. Objects are found by looking for addresses in the arguments, then in the blocks they lead to, as a
 //! conservative garbage collector does (`reach.rs`, and `lately.rs` for the same arguments again). A call that reaches too
-//! many is *wide*, and ordered with all others.
+//! many, or more memory than can be looked at, is *wide*, and ordered with all others and with all atomics.
 //!
 //! An object that only one thread's calls have reached is that thread's **own**: nothing is left there or taken. The thread
 //! says in one place, for all of them, what it did before its last call ([`PUBLISHED`]); whoever comes second finds it
 //! there, and the object is shared from then on.
 //!
-//! Left out, for the runtime knows what they do: libc, libm, libstdc++ and the like (`library.rs`).
+//! Left out, for the runtime knows what they do: libc, libm, libstdc++ and the like (`library.rs`). But calls of `dlopen` and
+//! `dlclose` are pairs on what is loaded ([`Key::LOADER`]), because constructors and destructors of libraries run in them, and a
+//! `dlsym` that finds a function comes after those. (Replacing `dlopen` would change whose `RUNPATH` counts.)
 
 mod lately;
 mod library;
 pub mod objects;
 mod reach;
 pub mod recorded;
+pub mod rings;
 mod variables;
 
 use crate::cell::Found;
@@ -43,6 +46,7 @@ use deadheat_detect::clock::Epoch;
 use deadheat_detect::hb::{self, HbSync, Published};
 use deadheat_event::{SyncId, SyncOp};
 use lately::Lately;
+use library::Works;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -67,6 +71,10 @@ impl Key {
     const WIDE: Key = Key(5);
     /// What everybody leaves, and wide calls take.
     const ALL: Key = Key(7);
+    /// What is loaded: where calls of the loader meet.
+    const LOADER: Key = Key(9);
+    /// All rings of `io_uring`.
+    const RINGS: Key = Key(11);
 
     fn block(start: usize) -> Key {
         Key(start)
@@ -167,12 +175,14 @@ pub fn hold() {
     lately::hold();
     library::hold();
     reach::hold();
+    rings::hold();
     variables::hold();
 }
 
 /// Gives them back, after it.
 pub fn let_go() {
     variables::let_go();
+    rings::let_go();
     reach::let_go();
     library::let_go();
     lately::let_go();
@@ -235,6 +245,8 @@ pub struct Calls {
     ending: bool,
     /// Arguments of the next, as far as they are told.
     arguments: Vec<usize>,
+    /// Whether the thread has looked at a ring while somebody else was about to tell what he has put into one.
+    behind: bool,
     lately: Lately,
 }
 
@@ -287,8 +299,20 @@ pub fn begin(t: &mut Thread, callee: &Callee, pointers: [usize; callee::POINTERS
         return;
     };
     end_unwound(t, sp);
-    let library = treated.library_too.then_some(Key::library(treated.library));
-    open(t, callee, sp, From { roots, library });
+    let from = match treated.works {
+        Works::Arguments => From { roots, library: None },
+        Works::LibraryToo => From {
+            roots,
+            library: Some(Key::library(treated.library)),
+        },
+        Works::Loads => From {
+            roots: Vec::new(),
+            library: Some(Key::LOADER),
+        },
+        // Nothing of the program's runs in it, and nobody learns from it: see [`end`].
+        Works::LooksUp => return,
+    };
+    open(t, callee, sp, from);
 }
 
 /// A thread begins, with this argument. If its first function is not instrumented, all of it is one call.
@@ -414,6 +438,15 @@ fn steal(object: &mut Object) {
 
 /// A call has returned.
 pub fn end(t: &mut Thread, callee: *const Callee, sp: usize) {
+    // SAFETY: the variable of the module that has made the call, or one that is never given back.
+    let state = unsafe { &(*callee).state }.load(Ordering::Relaxed);
+    let treated = library::Treated::unpack(state);
+    if treated.is_some_and(|treated| treated.works == Works::LooksUp) && !t.serial {
+        // Whoever finds a function may call it: the library's constructors are done.
+        let reached = claim(t, Some([Key::LOADER].into()));
+        take(t, &reached);
+        return;
+    }
     let is_it = |call: &Call| call.callee == callee && call.sp == sp;
     if let Some(at) = t.calls.open.iter().rposition(is_it) {
         end_from(t, at);
@@ -589,6 +622,7 @@ pub fn settle(t: &mut Thread, found: &[Found]) -> Vec<Found> {
         return Vec::new();
     }
     if !t.serial {
+        rings::catch_up(t);
         for at in 0..t.calls.open.len() {
             see_touches(t);
             // What it reaches may be another by now.
@@ -605,7 +639,8 @@ pub fn settle(t: &mut Thread, found: &[Found]) -> Vec<Found> {
 /// before [`touch`] says so.
 #[inline]
 pub fn begin_touch(addr: usize) -> bool {
-    let matters = ANY.load(Ordering::Relaxed) && reach::may_matter(addr);
+    let matters = ANY.load(Ordering::Relaxed)
+        && (reach::may_matter(addr) || rings::hold_address(addr) || WIDE.load(Ordering::Relaxed));
     if matters {
         TOUCHING.fetch_add(1, Ordering::SeqCst);
     }
@@ -627,7 +662,26 @@ fn see_touches(t: &Thread) {
 /// An atomic access to memory that a call may have reached: it may learn from that call, and what it writes may tell the
 /// next.
 pub fn touch(t: &mut Thread, addr: usize, op: SyncOp) {
-    if !ANY.load(Ordering::Relaxed) || !reach::may_matter(addr) {
+    if !ANY.load(Ordering::Relaxed) {
+        return;
+    }
+    if rings::hold_address(addr) {
+        rings::touch(t, op);
+        return;
+    }
+    if WIDE.load(Ordering::Relaxed) {
+        // It may be in what such a call has reached.
+        let key = if matches!(op, SyncOp::Load(_)) {
+            Key::WIDE
+        } else {
+            Key::ALL
+        };
+        with(key, |objects| {
+            let object = objects.entry(key).or_insert_with(Object::shared);
+            hb::sync(&mut t.hb, op, &mut object.left);
+        });
+    }
+    if !reach::may_matter(addr) {
         return;
     }
     let Some(key) = reach::key_of(t, addr) else { return };
