@@ -217,10 +217,6 @@ void opaque_raise(_Atomic int *flag) {
     atomic_store_explicit(flag, 1, memory_order_release);
 }
 
-void opaque_raise_from(_Atomic int **table, int at) {
-    opaque_raise(table[at]);
-}
-
 void opaque_await(_Atomic int *flag) {
     while (!atomic_load_explicit(flag, memory_order_acquire)) {
         sched_yield();

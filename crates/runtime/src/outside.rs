@@ -16,7 +16,7 @@
 //! An **object** is a heap block, the stack of a thread, the writable static data of a module, the own state of a library, or all
 //! other memory. Objects are found by looking for addresses in the arguments, then in the blocks they lead to, as a
 //! conservative garbage collector does (`reach.rs`, and `lately.rs` for the same arguments again). A call that reaches too
-//! many, or more memory than can be looked at, is *wide*, and ordered with all others and with all atomics.
+//! many is *wide*, and ordered with all others.
 //!
 //! An object that only one thread's calls have reached is that thread's **own**: nothing is left there or taken. The thread
 //! says in one place, for all of them, what it did before its last call ([`PUBLISHED`]); whoever comes second finds it
@@ -639,8 +639,7 @@ pub fn settle(t: &mut Thread, found: &[Found]) -> Vec<Found> {
 /// before [`touch`] says so.
 #[inline]
 pub fn begin_touch(addr: usize) -> bool {
-    let matters = ANY.load(Ordering::Relaxed)
-        && (reach::may_matter(addr) || rings::hold_address(addr) || WIDE.load(Ordering::Relaxed));
+    let matters = ANY.load(Ordering::Relaxed) && (reach::may_matter(addr) || rings::hold_address(addr));
     if matters {
         TOUCHING.fetch_add(1, Ordering::SeqCst);
     }
@@ -668,18 +667,6 @@ pub fn touch(t: &mut Thread, addr: usize, op: SyncOp) {
     if rings::hold_address(addr) {
         rings::touch(t, op);
         return;
-    }
-    if WIDE.load(Ordering::Relaxed) {
-        // It may be in what such a call has reached.
-        let key = if matches!(op, SyncOp::Load(_)) {
-            Key::WIDE
-        } else {
-            Key::ALL
-        };
-        with(key, |objects| {
-            let object = objects.entry(key).or_insert_with(Object::shared);
-            hb::sync(&mut t.hb, op, &mut object.left);
-        });
     }
     if !reach::may_matter(addr) {
         return;

@@ -3,8 +3,7 @@
 //! A call that reaches little looks each time. One that reaches much looks at the 1st, 2nd, 4th, ... time and every 1024th with
 //! the same arguments, and whenever something of it has become shared. In between it could reach more, and threads could
 //! meet there. So before a race is told, and before a thread forgets such a call or ends, it is looked at once more
-//! ([`catch_up`]). What it can miss: a link that was made and is gone again by then. Only looking each time would find it, for
-//! stores are not counted in programs that are not recorded.
+//! ([`catch_up`]).
 
 use super::{From, Key, PUBLISHED, Reached, claim, lose, not_own, reach, take, with};
 use crate::registry::SLOTS;
@@ -14,8 +13,8 @@ use deadheat_detect::hb;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Who looks at no more words than this looks each time: it takes some microseconds.
-const FEW: usize = 4096;
+/// Who looks at no more words than this looks each time.
+const FEW: usize = 256;
 /// How often the others do at least.
 const SELDOM: u32 = 1024;
 

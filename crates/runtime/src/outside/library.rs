@@ -119,8 +119,6 @@ pub struct Segment {
     pub end: usize,
     /// Whether it can be written.
     pub writable: bool,
-    /// Whether it is one of a library whose functions are modelled.
-    pub known: bool,
 }
 
 #[derive(Default)]
@@ -210,13 +208,11 @@ unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_v
     let at = |vaddr: u64| (info.dlpi_addr + vaddr) as usize;
     let loads = headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
     let file = name.rsplit('/').next().unwrap_or_default().to_owned();
-    let known = is_known(&file);
     let segments: Vec<_> = loads
         .map(|header| Segment {
             start: at(header.p_vaddr),
             end: at(header.p_vaddr + header.p_memsz),
             writable: header.p_flags & libc::PF_W != 0,
-            known,
         })
         .collect();
     all.loaded.push(Loaded {

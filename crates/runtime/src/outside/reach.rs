@@ -1,9 +1,4 @@
 //! What a call can reach: from its arguments, through the blocks they lead to.
-//!
-//! Blocks are looked at as a whole, and so is the static data of a module that an argument leads into; where that is too much, the call
-//! counts as reaching all. What it can miss: pointers further than [`LOCAL`] bytes behind an argument that leads into a stack (whose
-//! objects have no known end, and whose other frames are not the call's), and pointers in mappings, whose
-//! memory may go away at any time; what an argument leads to by way of blocks counts only if it is a block.
 
 use super::{ANY, From, Key, first_wide, library};
 use crate::spin::{Spin, Wait};
@@ -16,11 +11,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 /// How many objects a call may reach before it counts as reaching all.
 const OBJECTS: usize = 2048;
 /// How many words are looked at for that.
-const WORDS: usize = 1 << 20;
-/// An object is found in about the time in which so many words are looked at that lead nowhere.
-const FINDING: usize = 32;
-/// How much is looked at of a stack, behind an argument that leads into it.
-const LOCAL: usize = 1024;
+const WORDS: usize = 1 << 17;
+/// A block up to this size, in bytes, is looked at as a whole. What is larger is a buffer: if it leads on, then at its head.
+const WHOLE: usize = 8192;
+const HEAD: usize = 512;
+/// How much of what an address in a stack or in static data leads to.
+const LOCAL: usize = 256;
 
 /// How many threads look at blocks now.
 static LOOKING: AtomicUsize = AtomicUsize::new(0);
@@ -178,16 +174,10 @@ fn find(t: &Thread, addr: usize) -> Option<Seen> {
             return None;
         }
         note(data.start, data.end);
-        // That of libc leads to all there is, and what its functions do is known.
-        let whole = !data.known;
         return Some(Seen {
             key: Key::data(data.start),
-            start: if whole { data.start } else { addr },
-            end: if whole {
-                data.end
-            } else {
-                (addr + LOCAL).min(data.end)
-            },
+            start: addr,
+            end: (addr + LOCAL).min(data.end),
         });
     }
     let registry = registry::lock();
@@ -239,8 +229,7 @@ impl Drop for Looking {
     }
 }
 
-/// All objects that a call reaches, or `None` if they are too many; and how many words were looked at, where finding an object
-/// counts as [`FINDING`].
+/// All objects that a call reaches, or `None` if they are too many; and how many words were looked at.
 pub fn from(t: &Thread, from: &From) -> (Option<Vec<Key>>, usize) {
     // Now, because nobody may wait for the loader while others wait for him.
     for &root in &from.roots {
@@ -257,8 +246,7 @@ pub fn from(t: &Thread, from: &From) -> (Option<Vec<Key>>, usize) {
     if reached.is_none() {
         first_wide();
     }
-    let found = reached.as_ref().map_or(0, Vec::len);
-    (reached, words + found * FINDING)
+    (reached, words)
 }
 
 /// Objects, each once. Mostly they are few.
@@ -343,6 +331,6 @@ fn block_at(addr: usize) -> Option<Seen> {
     Some(Seen {
         key: Key::block(start),
         start,
-        end: start + block.size,
+        end: start + if block.size <= WHOLE { block.size } else { HEAD },
     })
 }
