@@ -438,10 +438,7 @@ fn steal(object: &mut Object) {
 
 /// A call has returned.
 pub fn end(t: &mut Thread, callee: *const Callee, sp: usize) {
-    // SAFETY: the variable of the module that has made the call, or one that is never given back.
-    let state = unsafe { &(*callee).state }.load(Ordering::Relaxed);
-    let treated = library::Treated::unpack(state);
-    if treated.is_some_and(|treated| treated.works == Works::LooksUp) && !t.serial {
+    if looks_up(callee) && !t.serial {
         // Whoever finds a function may call it: the library's constructors are done.
         let reached = claim(t, Some([Key::LOADER].into()));
         take(t, &reached);
@@ -451,6 +448,13 @@ pub fn end(t: &mut Thread, callee: *const Callee, sp: usize) {
     if let Some(at) = t.calls.open.iter().rposition(is_it) {
         end_from(t, at);
     }
+}
+
+/// Whether calls of a function only look at what is loaded.
+fn looks_up(callee: *const Callee) -> bool {
+    // SAFETY: the variable of the module that has made the call, or one that is never given back.
+    let state = unsafe { &(*callee).state }.load(Ordering::Relaxed);
+    library::Treated::unpack(state).is_some_and(|treated| treated.works == Works::LooksUp)
 }
 
 /// The thread ends, and so do its calls.

@@ -1,4 +1,5 @@
 // A process forks while its threads are busy; of what they do without a lock the races are found, in the parent and in the children.
+// report: varies
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
 // A mapping where another was is new, and races by itself: what was there before does not count.
+// report: varies
 // orders: both
 #include "../include/threads.h"
 

@@ -1,4 +1,5 @@
 // Who holds a lock for reading is not ordered with others who do, and writes all the same.
+// report: varies
 // orders: both
 #include "../include/threads.h"
 
