@@ -22,13 +22,16 @@
 //! says in one place, for all of them, what it did before its last call ([`PUBLISHED`]); whoever comes second finds it
 //! there, and the object is shared from then on.
 //!
-//! Left out, for the runtime knows what they do: libc, libm, libstdc++ and the like (`library.rs`).
+//! Left out, for the runtime knows what they do: libc, libm, libstdc++ and the like (`library.rs`). But calls of `dlopen` and
+//! `dlclose` are pairs on what is loaded ([`Key::LOADER`]), because constructors and destructors of libraries run in them, and a
+//! `dlsym` that finds a function comes after those. (Replacing `dlopen` would change whose `RUNPATH` counts.)
 
 mod lately;
 mod library;
 pub mod objects;
 mod reach;
 pub mod recorded;
+pub mod rings;
 mod variables;
 
 use crate::cell::Found;
@@ -43,6 +46,7 @@ use deadheat_detect::clock::Epoch;
 use deadheat_detect::hb::{self, HbSync, Published};
 use deadheat_event::{SyncId, SyncOp};
 use lately::Lately;
+use library::Works;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -67,6 +71,10 @@ impl Key {
     const WIDE: Key = Key(5);
     /// What everybody leaves, and wide calls take.
     const ALL: Key = Key(7);
+    /// What is loaded: where calls of the loader meet.
+    const LOADER: Key = Key(9);
+    /// All rings of `io_uring`.
+    const RINGS: Key = Key(11);
 
     fn block(start: usize) -> Key {
         Key(start)
@@ -167,12 +175,14 @@ pub fn hold() {
     lately::hold();
     library::hold();
     reach::hold();
+    rings::hold();
     variables::hold();
 }
 
 /// Gives them back, after it.
 pub fn let_go() {
     variables::let_go();
+    rings::let_go();
     reach::let_go();
     library::let_go();
     lately::let_go();
@@ -235,6 +245,8 @@ pub struct Calls {
     ending: bool,
     /// Arguments of the next, as far as they are told.
     arguments: Vec<usize>,
+    /// Whether the thread has looked at a ring while somebody else was about to tell what he has put into one.
+    behind: bool,
     lately: Lately,
 }
 
@@ -287,8 +299,20 @@ pub fn begin(t: &mut Thread, callee: &Callee, pointers: [usize; callee::POINTERS
         return;
     };
     end_unwound(t, sp);
-    let library = treated.library_too.then_some(Key::library(treated.library));
-    open(t, callee, sp, From { roots, library });
+    let from = match treated.works {
+        Works::Arguments => From { roots, library: None },
+        Works::LibraryToo => From {
+            roots,
+            library: Some(Key::library(treated.library)),
+        },
+        Works::Loads => From {
+            roots: Vec::new(),
+            library: Some(Key::LOADER),
+        },
+        // Nothing of the program's runs in it, and nobody learns from it: see [`end`].
+        Works::LooksUp => return,
+    };
+    open(t, callee, sp, from);
 }
 
 /// A thread begins, with this argument. If its first function is not instrumented, all of it is one call.
@@ -414,10 +438,23 @@ fn steal(object: &mut Object) {
 
 /// A call has returned.
 pub fn end(t: &mut Thread, callee: *const Callee, sp: usize) {
+    if looks_up(callee) && !t.serial {
+        // Whoever finds a function may call it: the library's constructors are done.
+        let reached = claim(t, Some([Key::LOADER].into()));
+        take(t, &reached);
+        return;
+    }
     let is_it = |call: &Call| call.callee == callee && call.sp == sp;
     if let Some(at) = t.calls.open.iter().rposition(is_it) {
         end_from(t, at);
     }
+}
+
+/// Whether calls of a function only look at what is loaded.
+fn looks_up(callee: *const Callee) -> bool {
+    // SAFETY: the variable of the module that has made the call, or one that is never given back.
+    let state = unsafe { &(*callee).state }.load(Ordering::Relaxed);
+    library::Treated::unpack(state).is_some_and(|treated| treated.works == Works::LooksUp)
 }
 
 /// The thread ends, and so do its calls.
@@ -594,6 +631,7 @@ pub fn settle(t: &mut Thread, found: &[Found]) -> Vec<Found> {
         return Vec::new();
     }
     if !t.serial {
+        rings::catch_up(t);
         for at in 0..t.calls.open.len() {
             see_touches(t);
             // What it reaches may be another by now.
@@ -610,7 +648,7 @@ pub fn settle(t: &mut Thread, found: &[Found]) -> Vec<Found> {
 /// before [`touch`] says so.
 #[inline]
 pub fn begin_touch(addr: usize) -> bool {
-    let matters = ANY.load(Ordering::Relaxed) && reach::may_matter(addr);
+    let matters = ANY.load(Ordering::Relaxed) && (reach::may_matter(addr) || rings::hold_address(addr));
     if matters {
         TOUCHING.fetch_add(1, Ordering::SeqCst);
     }
@@ -633,7 +671,14 @@ fn see_touches(t: &Thread) {
 /// next. Answers whether the thread's clock may have changed.
 #[inline]
 pub fn touch(t: &mut Thread, addr: usize, op: SyncOp) -> bool {
-    let matters = ANY.load(Ordering::Relaxed) && reach::may_matter(addr);
+    if !ANY.load(Ordering::Relaxed) {
+        return false;
+    }
+    if rings::hold_address(addr) {
+        rings::touch(t, op);
+        return true;
+    }
+    let matters = reach::may_matter(addr);
     if matters {
         touch_object(t, addr, op);
     }

@@ -11,7 +11,7 @@ use super::home::Home;
 use super::listen::{conclude, render, write};
 use super::rustflags::Flags;
 use super::settings::Settings;
-use super::{collect, compilers, run, shim};
+use super::{collect, compilers, reporter, run, shim};
 use crate::args::{CargoArgs, ReportFormat};
 use crate::files::Output;
 use crate::term::{Color, Term};
@@ -93,6 +93,9 @@ pub fn run(args: &CargoArgs, color: Color) -> Result<ExitCode> {
         command.env(shim::PLACEMENT, placement.as_str());
     }
     command.env(options::VARIABLE, for_programs(&settings, logs.path())?);
+    if runs {
+        command.env(reporter::COUNTED, "1");
+    }
     let end = run::attended(&mut command)?;
     if !runs {
         return Ok(ExitCode::from(end.status()));

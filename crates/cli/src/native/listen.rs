@@ -212,9 +212,14 @@ fn leave(report: &Report, directory: &std::path::Path) -> Result<()> {
     std::fs::rename(&path, path.with_extension("json")).with_context(place)
 }
 
-/// Says the last line and decides about the exit status: that of the findings, if there are any.
+/// Says the last line and decides about the exit status.
 pub fn conclude(report: &Report, settings: &Settings, term: Term) -> Outcome {
     say(&last_line(&report.summary, term));
+    outcome(report, settings)
+}
+
+/// The exit status: that of the findings, if there are any.
+pub fn outcome(report: &Report, settings: &Settings) -> Outcome {
     let races = report.summary.races > 0;
     Outcome {
         status: races.then(|| settings.exit_code.unwrap_or(EXIT_CODE)),

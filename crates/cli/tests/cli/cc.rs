@@ -1,6 +1,7 @@
 //! `deadheat cc` and `deadheat c++`: objects, archives and libraries of projects that build themselves.
 
 mod builds;
+mod loader;
 mod options;
 mod tools;
 

@@ -5,6 +5,7 @@ mod bench;
 mod cargo;
 mod cc;
 mod confirm;
+mod external;
 mod harness;
 mod hostile;
 mod messages;

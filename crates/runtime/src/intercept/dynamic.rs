@@ -1,5 +1,6 @@
 //! `dlclose`: memory of a library that is gone may be another's next. The loader maps and unmaps by itself, so nobody else
-//! tells. (`dlopen` cannot be replaced: it looks at who calls it. Nothing is lost by that, for what it maps is clean.)
+//! tells. (`dlopen` cannot be replaced: it looks at who calls it. Nothing is lost by that, for what it maps is clean. What the
+//! loader's functions order is told at their calls: `outside.rs`.)
 
 use super::define::interpose;
 use super::event;

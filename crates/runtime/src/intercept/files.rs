@@ -9,6 +9,7 @@
 use super::define::{interpose, redirect};
 use super::memory_functions::{read as check_read, write as check_write};
 use super::{event, poll, processes, streams};
+use crate::outside::rings;
 use crate::{channel, sync, thread};
 use core::ffi::{c_char, c_int, c_uint, c_void};
 use libc::{iovec, mqd_t, msghdr, off_t, size_t, sockaddr, socklen_t, ssize_t};
@@ -49,6 +50,7 @@ pub(super) fn sends(descriptor: c_int) {
             && let Some(key) = key(descriptor)
         {
             sync::send(t, key);
+            rings::send(t);
         }
     });
 }
@@ -61,6 +63,7 @@ pub(super) fn received(descriptor: c_int, result: ssize_t) {
                 && let Some(key) = key(descriptor)
             {
                 sync::receive(t, key);
+                rings::receive(t);
             }
         });
     }

@@ -25,9 +25,15 @@ fn refused(start: *mut c_void, len: usize, flags: c_int, fixed: c_int) -> bool {
 }
 
 #[cfg(not(test))]
-fn mapped(start: *mut c_void, len: usize) {
+fn mapped(start: *mut c_void, len: usize, (file, flags, offset): (c_int, c_int, off_t)) {
     if start != libc::MAP_FAILED {
-        event(|t| memory::mapped(t, start as usize, len));
+        event(|t| {
+            memory::mapped(t, start as usize, len);
+            outside::rings::unmapped(start as usize, len);
+            if flags & libc::MAP_SHARED != 0 && outside::rings::is_ring(file, offset) {
+                outside::rings::mapped(start as usize, len);
+            }
+        });
     }
 }
 
@@ -39,7 +45,10 @@ interpose! {
             return -1;
         }
         // Before the real one: from then on the range may be somebody else's.
-        event(|t| memory::unmapped(t, start as usize, len));
+        event(|t| {
+            memory::unmapped(t, start as usize, len);
+            outside::rings::unmapped(start as usize, len);
+        });
         // SAFETY: the caller's arguments.
         unsafe { real(start, len) }
     }
@@ -103,7 +112,7 @@ macro_rules! mmap {
             }
             // SAFETY: the caller's arguments.
             let at = unsafe { $real.get()(start, len, protection, flags, file, offset) };
-            mapped(at, len);
+            mapped(at, len, (file, flags, offset));
             at
         }
     };

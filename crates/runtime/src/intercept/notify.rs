@@ -6,6 +6,7 @@
 use super::define::interpose;
 use super::event;
 use super::files::{EVENTS, KEYS};
+use crate::outside::rings;
 use crate::sync;
 use core::ffi::{c_int, c_uint, c_void};
 use libc::{itimerspec, itimerval, pid_t, pthread_t, siginfo_t, sigset_t, sigval, timespec};
@@ -21,6 +22,7 @@ fn sends(signal: c_int) {
             sync::send(t, key(signal));
             // It may be read from a `signalfd`.
             sync::send(t, EVENTS);
+            rings::send(t);
         }
     });
 }

@@ -7,6 +7,7 @@
 use super::define::interpose;
 use super::event;
 use super::files::{KEYS, key};
+use crate::outside::rings;
 use crate::spin::Spin;
 use crate::sync;
 use crate::thread::Thread;
@@ -86,6 +87,7 @@ unsafe fn came(events: *const epoll_event, count: c_int) {
                 sync::receive(t, key);
             }
         }
+        rings::receive(t);
     });
 }
 
@@ -93,6 +95,7 @@ unsafe fn came(events: *const epoll_event, count: c_int) {
 fn ready(t: &mut Thread, descriptor: c_int) {
     if let Some(key) = key(descriptor) {
         sync::receive(t, key);
+        rings::receive(t);
     }
 }
 

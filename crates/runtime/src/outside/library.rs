@@ -48,24 +48,56 @@ const ARGUMENTS: &[&str] = &[
     "libpcre",
 ];
 
+/// What calls of a function work on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Works {
+    /// What their arguments lead to.
+    Arguments,
+    /// That, and the library's own state.
+    LibraryToo,
+    /// What is loaded, which they change: constructors and destructors run in them.
+    Loads,
+    /// What is loaded, which they only look at.
+    LooksUp,
+}
+
+impl Works {
+    const ALL: [Works; 4] = [Works::Arguments, Works::LibraryToo, Works::Loads, Works::LooksUp];
+
+    /// What the loader's own functions do.
+    fn of_loader(name: &str) -> Option<Works> {
+        match name {
+            "dlopen" | "dlmopen" | "dlclose" => Some(Works::Loads),
+            "dlsym" | "dlvsym" => Some(Works::LooksUp),
+            _ => None,
+        }
+    }
+}
+
+/// Whether the functions of the library in this file are modelled, or order nothing.
+fn is_known(file: &str) -> bool {
+    KNOWN.iter().any(|name| file.starts_with(name))
+}
+
 /// How calls of a function are treated: [`Callee::state`] from [`callee::OUTSIDE`] on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Treated {
-    /// They may work on the library's own state as well as on their arguments.
-    pub library_too: bool,
+    /// What they work on.
+    pub works: Works,
     /// Where the library begins.
     pub library: usize,
 }
 
 impl Treated {
     fn pack(self) -> u64 {
-        callee::OUTSIDE + u64::from(self.library_too) + (self.library as u64 & !0xf)
+        callee::OUTSIDE + self.works as u64 + (self.library as u64 & !0xf)
     }
 
     /// `None` if nobody need be told of calls.
     pub fn unpack(state: u64) -> Option<Treated> {
-        (state >= callee::OUTSIDE).then_some(Treated {
-            library_too: state & 0xf != callee::OUTSIDE,
+        let works = (state & 0xf).checked_sub(callee::OUTSIDE)?;
+        Some(Treated {
+            works: *Works::ALL.get(works as usize)?,
             library: state as usize & !0xf,
         })
     }
@@ -194,6 +226,7 @@ unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_v
     all.version = (info.dlpi_adds, info.dlpi_subs);
     let at = |vaddr: u64| (info.dlpi_addr + vaddr) as usize;
     let loads = headers.iter().filter(|header| header.p_type == libc::PT_LOAD);
+    let file = name.rsplit('/').next().unwrap_or_default().to_owned();
     let segments: Vec<_> = loads
         .map(|header| Segment {
             start: at(header.p_vaddr),
@@ -203,7 +236,7 @@ unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_v
         .collect();
     all.loaded.push(Loaded {
         start: segments.iter().map(|segment| segment.start).min().unwrap_or(0),
-        file: name.rsplit('/').next().unwrap_or_default().to_owned(),
+        file,
         segments,
     });
     0
@@ -235,11 +268,8 @@ pub fn outside(function: usize) -> Option<usize> {
         return None;
     }
     // Code that the program made while it ran is outside, too.
-    let (start, known) = object_of(function, |loaded| {
-        let known = |name: &&str| loaded.file.starts_with(*name);
-        (loaded.start, KNOWN.iter().any(known))
-    })
-    .unwrap_or((0, false));
+    let (start, known) =
+        object_of(function, |loaded| (loaded.start, is_known(&loaded.file))).unwrap_or((0, false));
     (!known).then_some(start)
 }
 
@@ -308,22 +338,27 @@ fn treatment(callee: &Callee) -> Option<Treated> {
     let text = name.to_string_lossy();
     let mut function = callee.function.addr();
     let start_of = |addr: usize| object_of(addr, |loaded| loaded.start);
-    let library = if code::instrumented(function) {
+    let mut linked_in = None;
+    if code::instrumented(function) {
         // Without position-independent code the address of a function in a library may be one in the program.
         let real = global(name);
         if real != 0 && !code::instrumented(real) {
             function = real;
-            outside(function)?
         } else if text.starts_with("_Z") || start_of(function) != start_of(std::ptr::from_ref(callee).addr())
         {
             // An inline function of C++ that other modules define, or one of another library that is instrumented.
             return None;
         } else {
             // Linked into the module that calls it, from an object that nobody has instrumented.
-            start_of(function)?
+            linked_in = Some(start_of(function)?);
         }
-    } else {
-        outside(function)?
+    }
+    let Some(library) = linked_in.or_else(|| outside(function)) else {
+        // The loader is known, but code of libraries runs in it, and who loads them after that relies on what it did.
+        return Works::of_loader(&text).map(|works| Treated {
+            works,
+            library: start_of(function).unwrap_or(0),
+        });
     };
     let file = object_of(function, |loaded| loaded.file.clone()).unwrap_or_default();
     let options = channel::options();
@@ -333,13 +368,12 @@ fn treatment(callee: &Callee) -> Option<Treated> {
         None if options.external == Action::Order && by_arguments() => Action::Objects,
         None => options.external,
     };
-    match action {
-        Action::Ignore => None,
-        action => Some(Treated {
-            library_too: action == Action::Order,
-            library,
-        }),
-    }
+    let works = match action {
+        Action::Ignore => return None,
+        Action::Order => Works::LibraryToo,
+        Action::Objects => Works::Arguments,
+    };
+    Some(Treated { works, library })
 }
 
 /// The function of a name as the process has it.
@@ -358,9 +392,9 @@ mod tests {
 
     #[test]
     fn how_a_function_is_treated_fits_into_its_state() {
-        for library_too in [false, true] {
+        for works in Works::ALL {
             let treated = Treated {
-                library_too,
+                works,
                 library: 0x7fff_1234_5000,
             };
             assert_eq!(Treated::unpack(treated.pack()), Some(treated));
