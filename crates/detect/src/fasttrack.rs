@@ -217,7 +217,8 @@ impl Detector for FastTrack {
         HbThread::new(slot, predecessor)
     }
 
-    #[inline]
+    // Always: where there are many layers to be compiled it would become a call, which hands the access over in memory.
+    #[inline(always)]
     fn access(
         &mut self,
         thread: &mut HbThread,
