@@ -29,6 +29,7 @@ interpose! {
 const RINGS: usize = KEYS | 5;
 
 /// Before `io_uring_setup` or `io_uring_enter`.
+#[cfg_attr(test, expect(dead_code, reason = "tests have libc's `syscall`"))]
 extern "C" fn ring_begins(number: i64, _ring: i64, submitted: c_uint, _wanted: c_uint, flags: c_uint) {
     const SQ_WAKEUP: c_uint = 2;
     if number == libc::SYS_io_uring_enter && (submitted > 0 || flags & SQ_WAKEUP != 0) {
@@ -42,6 +43,7 @@ extern "C" fn ring_begins(number: i64, _ring: i64, submitted: c_uint, _wanted: c
 }
 
 /// After it.
+#[cfg_attr(test, expect(dead_code, reason = "tests have libc's `syscall`"))]
 extern "C" fn ring_ends(number: i64, result: i64) {
     event(|t| {
         if number == libc::SYS_io_uring_setup {

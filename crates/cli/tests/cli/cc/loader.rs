@@ -20,7 +20,7 @@ fn ran(before: &str, one: &str, two: &str) -> Ran {
     files.file("lib.c", LIBRARY);
     files.file(
         "main.c",
-        &format!(
+        format!(
             "#include \"threads.h\"
 #include <dlfcn.h>
 int shared, unrelated;
