@@ -43,8 +43,17 @@ fn every_placement_names_what_races_in_generated_programs() {
             }
         }
         for level in LEVELS {
+            let mut widened = BTreeSet::new();
             for placement in PLACEMENTS {
-                let Some(wrong) = differences(&program, level, placement).pop() else {
+                let mut wrongs = differences(&program, level, placement);
+                if *level != "-O0" && *placement == "off" {
+                    widened = { wrongs.iter() }
+                        .filter_map(|wrong| wrong.widened.clone())
+                        .collect();
+                }
+                // The optimiser's reads are no fault of the placement; those that only the placement makes are.
+                wrongs.retain(|wrong| wrong.widened.as_ref().is_none_or(|var| !widened.contains(var)));
+                let Some(wrong) = wrongs.pop() else {
                     continue;
                 };
                 // Alone it is easier to understand, if it is still wrong then.
@@ -85,6 +94,8 @@ impl Var {
 struct Wrong {
     scenario: usize,
     what: String,
+    /// The array, if it is a race with what the optimiser may have read beyond what the program reads.
+    widened: Option<String>,
 }
 
 /// Builds and runs a program, and compares.
@@ -115,7 +126,11 @@ fn differences(program: &Program, level: &str, placement: &str) -> Vec<Wrong> {
         let (offset, size) = (number(&location["block"]["offset"]), number(&location["size"]));
         let Some(var) = find(program, location) else {
             let what = format!("a race at {location} is reported, where nothing is shared");
-            wrong.push(Wrong { scenario: 0, what });
+            wrong.push(Wrong {
+                scenario: 0,
+                what,
+                widened: None,
+            });
             continue;
         };
         found.insert(&var.name);
@@ -125,9 +140,12 @@ fn differences(program: &Program, level: &str, placement: &str) -> Vec<Wrong> {
             .all(|truth| *truth == Truth::Never)
         {
             let what = format!("a race at {}+{offset} is reported that is none", var.name);
+            let spanned = var.spanned[offset.min(end)..end].contains(&true);
+            let widened = spanned.then(|| var.name.clone());
             wrong.push(Wrong {
                 scenario: var.scenario(),
                 what,
+                widened,
             });
         }
     }
@@ -141,6 +159,7 @@ fn differences(program: &Program, level: &str, placement: &str) -> Vec<Wrong> {
         wrong.push(Wrong {
             scenario: var.scenario(),
             what,
+            widened: None,
         });
     }
     wrong
