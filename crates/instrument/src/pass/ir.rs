@@ -282,6 +282,12 @@ impl<'m> Value<'m> {
         branches.then(|| Value::some(llvm!(LLVMGetCondition(self.0))))
     }
 
+    /// Whether a comparison asks only whether two values are the same.
+    pub fn compares_equality(self) -> bool {
+        use llvm_sys::LLVMIntPredicate::{LLVMIntEQ, LLVMIntNE};
+        matches!(llvm!(LLVMGetICmpPredicate(self.0)), LLVMIntEQ | LLVMIntNE)
+    }
+
     /// Whether signed arithmetic here never overflows.
     pub fn never_overflows(self) -> bool {
         matches!(

@@ -78,7 +78,7 @@ pub fn sweep<'m>(
         if !is_calm(calls, nest, around) || back_edges(nest, around) != known {
             continue;
         }
-        if !(0..=n).all(|m| !inner(&loops[m]) || ends(reader, nest, &loops[m])) {
+        if !(0..=n).all(|m| !inner(&loops[m]) || ends(reader, calls, nest, &loops[m])) {
             continue;
         }
         let mut values = Values::new(nest, around, reader.layout());
@@ -125,18 +125,22 @@ fn back_edges(nest: &Nest<'_>, around: &Loop) -> usize {
 }
 
 /// Whether a loop comes to an end: each round compares a value that grows with one that does not, and leaves by the outcome.
-fn ends(reader: &Reader, nest: &Nest<'_>, around: &Loop) -> bool {
+fn ends<'m>(reader: &Reader, calls: &Calls<'m>, nest: &Nest<'m>, around: &Loop) -> bool {
     let mut values = Values::new(nest, around, reader.layout());
+    // C and Rust promise that a loop of which nothing is seen ends. Where something is, steps may go past the end for ever.
+    let blocks = around.blocks.iter().map(|&block| nest.blocks[block]);
+    let seen = { blocks }.any(|block| block.instructions().any(|at| calls.of(at).observable));
     around.exits.iter().any(|&(from, _)| {
         nest.dominates(from, around.latch) && {
             let end = nest.blocks[from].terminator();
             let condition = end.condition();
-            condition.is_some_and(|condition| compares_growing(&mut values, condition))
+            condition.is_some_and(|condition| compares_growing(&mut values, condition, seen))
         }
     })
 }
 
-fn compares_growing<'m>(values: &mut Values<'_, 'm>, condition: Value<'m>) -> bool {
+/// `hits`: a step must not go past what it is compared with, if it is only asked whether the two are the same.
+fn compares_growing<'m>(values: &mut Values<'_, 'm>, condition: Value<'m>, hits: bool) -> bool {
     if condition.opcode() != Some(Opcode::LLVMICmp) {
         return false;
     }
@@ -144,8 +148,12 @@ fn compares_growing<'m>(values: &mut Values<'_, 'm>, condition: Value<'m>) -> bo
     let [Some(one), Some(other)] = sides else {
         return false;
     };
+    let hits = hits && condition.compares_equality();
     let still = |value: &Affine<'m>| value.step.as_constant() == Some(0);
-    let grows = |value: &Affine<'m>| value.step.as_constant().is_some_and(|step| step != 0);
+    let grows = |value: &Affine<'m>| {
+        let step = value.step.as_constant().map(i64::unsigned_abs);
+        step.is_some_and(|step| step == 1 || step != 0 && !hits)
+    };
     still(&one) && grows(&other) || grows(&one) && still(&other)
 }
 
