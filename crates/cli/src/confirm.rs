@@ -115,6 +115,9 @@ struct Again {
     #[arg(long)]
     external_rules: Option<PathBuf>,
 
+    #[arg(long)]
+    calls: Option<String>,
+
     #[command(flatten)]
     program: Target,
 }
@@ -145,6 +148,7 @@ impl Program {
         let settings = Settings {
             external: again.external,
             external_rules: again.external_rules,
+            calls: again.calls,
             ..Settings::default()
         };
         let mut target = again.program;
@@ -277,10 +281,17 @@ mod tests {
 
     #[test]
     fn what_calls_were_recorded_as_is_said_again() {
-        let again = Again::try_parse_from(["--external=ignore", "--external-rules=/r", "a.c", "--"]);
+        let again = Again::try_parse_from([
+            "--external=ignore",
+            "--external-rules=/r",
+            "--calls=each",
+            "a.c",
+            "--",
+        ]);
         let again = again.expect("a command");
         assert_eq!(again.external, Some(External::Ignore));
         assert_eq!(again.external_rules, Some(PathBuf::from("/r")));
+        assert_eq!(again.calls.as_deref(), Some("each"));
     }
 
     #[test]

@@ -44,6 +44,7 @@ pub fn run(args: &Record, color: Color) -> Result<ExitCode> {
     let settings = Settings {
         external: asked.external,
         external_rules: asked.external_rules,
+        calls: asked.calls,
         color: asked.color,
         record: Some(spill.path().to_owned()),
         ..Settings::default()
@@ -99,6 +100,7 @@ fn again(args: &Record, asked: &Settings) -> Result<Vec<String>> {
         let rules = std::path::absolute(rules)?;
         words.push(format!("--external-rules={}", rules.to_string_lossy()));
     }
+    words.extend(asked.calls.iter().map(|calls| format!("--calls={calls}")));
     words.extend(args.program.words());
     Ok(words)
 }
