@@ -346,6 +346,7 @@ impl ReportArgs {
             halt_on_race: self.halt_on_race,
             external: self.external,
             external_rules: self.external_rules.clone(),
+            calls: None,
             compress: self.compress.map(|switch| switch == Switch::On),
             stats: self.stats,
             log_dir: None,
