@@ -19,6 +19,10 @@ const LEFTOVERS: [(&str, &str); 4] = [
 /// Paths of somebody's machine mean nothing on another. Put together like the leftovers.
 const MACHINE_PATHS: [(&str, &str); 3] = [("/ro", "ot/"), ("/tm", "p/w/"), ("/wo", "rk/")];
 
+/// The checker of witnesses, and all that it may take from the rest of its crate: it must not share the mistakes of what it checks.
+const CHECKER: &str = "crates/predict/src/check/";
+const CHECKER_USES: [&str; 2] = ["Model", "check"];
+
 /// Runs all checks and lists everything that is wrong.
 pub fn run(root: &Path) -> Result<()> {
     let mut wrong = deps::check(root)?;
@@ -30,7 +34,10 @@ pub fn run(root: &Path) -> Result<()> {
         };
         wrong.extend(machine_paths(&name, &text));
         match extension {
-            Some("rs") => wrong.extend(rust(&name, &text)),
+            Some("rs") => {
+                wrong.extend(rust(&name, &text));
+                wrong.extend(checker(&name, &text));
+            }
             Some("md") => wrong.extend(links(&name, &text, &path)),
             _ => {}
         }
@@ -84,6 +91,32 @@ fn rust(name: &str, text: &str) -> Vec<String> {
             if line.contains(&format!("{word}{rest}")) {
                 wrong.push(format!("{name}:{}: `{word}` is left over", number + 1));
             }
+        }
+    }
+    wrong
+}
+
+/// What the checker of witnesses uses of its crate.
+fn checker(name: &str, text: &str) -> Vec<String> {
+    let Some(module) = name.strip_prefix(CHECKER) else {
+        return Vec::new();
+    };
+    let word = |text: &str| -> String {
+        { text.chars() }
+            .take_while(|c| c.is_alphanumeric() || *c == '_')
+            .collect()
+    };
+    let mut wrong = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let code = line.split("//").next().unwrap_or_default();
+        let shared =
+            { code.split("crate::").skip(1) }.any(|rest| !CHECKER_USES.contains(&word(rest).as_str()));
+        let above = code.contains("super::super") || module == "mod.rs" && code.contains("super::");
+        if shared || above {
+            wrong.push(format!(
+                "{name}:{}: the checker shares no code with what finds witnesses",
+                number + 1
+            ));
         }
     }
     wrong
@@ -146,6 +179,26 @@ mod tests {
             assert_eq!(wrong.len(), 1, "{wrong:?}");
             assert!(wrong[0].contains(part), "{wrong:?}");
         }
+    }
+
+    #[test]
+    fn the_checker_shares_no_code() {
+        let fine = "//! A.\nuse crate::Model;\nuse super::facts::Facts; // not crate::graph\n";
+        assert_eq!(checker(&format!("{CHECKER}facts.rs"), fine), Vec::<String>::new());
+        for (module, line) in [
+            ("facts.rs", "use crate::graph::Graph;"),
+            ("facts.rs", "use crate::{Model, Window};"),
+            ("facts.rs", "use super::super::graph;"),
+            ("mod.rs", "use super::graph;"),
+        ] {
+            let wrong = checker(&format!("{CHECKER}{module}"), &format!("//! A.\n{line}\n"));
+            assert_eq!(wrong.len(), 1, "{line}: {wrong:?}");
+            assert!(wrong[0].contains(":2:"), "{wrong:?}");
+        }
+        assert_eq!(
+            checker("crates/predict/src/query.rs", "use crate::graph;"),
+            Vec::<String>::new()
+        );
     }
 
     #[test]

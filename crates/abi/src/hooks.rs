@@ -64,6 +64,12 @@ pub const STORE: [(u32, &str); 4] = [
     (8, "__deadheat_store8"),
 ];
 
+/// `fn(addr) -> (u64, u64)`: does a load of 16 bytes, likewise.
+pub const LOAD16: &str = "__deadheat_load16";
+
+/// `fn(addr, low: u64, high: u64)`: does a store of 16 bytes, likewise.
+pub const STORE16: &str = "__deadheat_store16";
+
 /// `fn(addr)`: an atomic operation on `addr` follows, and nothing else before [`ATOMIC_END`]. Operations on one address
 /// exclude each other between the two, so that clocks change in the order in which the values do.
 pub const ATOMIC_BEGIN: &str = "__deadheat_atomic_begin";

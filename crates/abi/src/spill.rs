@@ -21,7 +21,8 @@
 //!
 //! `time` is how much more than one the time grew by. `addr` is a zigzag distance from the last address of the same slot.
 //! A *slot* stands for a place in the program: [`Kind::Define`] says which, and replaces what the slot stood for before. The
-//! reader keeps the same table, so nothing else need be said of it.
+//! reader keeps the same table, so nothing else need be said of it. Likewise both keep what was last loaded or stored at an
+//! address, as far as a small table goes: a value that is there already is not said again.
 
 /// Blocks begin at multiples of it, and are as long, but for the last one, which the file may not have all of.
 pub const UNIT: u64 = 64 << 10;
@@ -47,7 +48,12 @@ pub const SLOTS: usize = 1 << SLOT_BITS;
 pub const TEXT: usize = 1024;
 
 const SLOT_BITS: u32 = 11;
+/// In the place of a value's length: there is none, or it is the one in the table.
 const NO_VALUE: u32 = 15;
+const SAME_VALUE: u32 = 14;
+
+/// Values of a thread that are remembered.
+const VALUES: usize = 1 << 14;
 
 /// What a record is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -137,6 +143,35 @@ pub struct Slot {
     addr: u64,
 }
 
+/// What a thread and the reader of its log both remember. Zeros are one.
+#[derive(Debug)]
+pub struct Memo {
+    slots: [Slot; SLOTS],
+    /// Of loads and stores, by [`value_of`].
+    values: [u64; VALUES],
+}
+
+impl Default for Memo {
+    fn default() -> Self {
+        Memo {
+            slots: [Slot::default(); SLOTS],
+            values: [0; VALUES],
+        }
+    }
+}
+
+/// Where the value of an address is remembered. Neighbours within eight bytes are apart.
+#[inline(always)]
+fn value_of(addr: u64) -> usize {
+    (addr >> 3 ^ addr << 7) as usize % VALUES
+}
+
+/// Whether the values of records of a kind are remembered.
+#[inline(always)]
+fn is_remembered(kind: u8) -> bool {
+    kind == Kind::Load as u8 || kind == Kind::Store as u8
+}
+
 /// The head of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockHeader {
@@ -218,14 +253,14 @@ impl Out for [u8] {
 /// the place is new to its slot. Answers with where the next one begins.
 #[inline(always)]
 pub fn write<O: Out + ?Sized>(
-    slots: &mut [Slot; SLOTS],
+    memo: &mut Memo,
     out: &mut O,
     mut at: usize,
     growth: u64,
     record: Record,
 ) -> usize {
     let index = slot_of(record.pc);
-    let slot = &mut slots[index];
+    let slot = &mut memo.slots[index];
     if slot.pc != record.pc {
         at = define(slot, out, at, record.pc);
     }
@@ -242,7 +277,13 @@ pub fn write<O: Out + ?Sized>(
     out.put(to, distance);
     to += addr as usize;
     let value = match record.value {
+        Some(number) if is_remembered(record.kind) && memo.values[value_of(record.addr)] == number => {
+            SAME_VALUE
+        }
         Some(number) => {
+            if is_remembered(record.kind) {
+                memo.values[value_of(record.addr)] = number;
+            }
             let len = bytes(number);
             out.put(to, number);
             to += len as usize;
@@ -272,17 +313,9 @@ fn define<O: Out + ?Sized>(slot: &mut Slot, out: &mut O, at: usize, pc: u64) -> 
 }
 
 /// Reads records of one thread, block by block.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Reader {
-    slots: [Slot; SLOTS],
-}
-
-impl Default for Reader {
-    fn default() -> Self {
-        Reader {
-            slots: [Slot::default(); SLOTS],
-        }
-    }
+    memo: Memo,
 }
 
 impl Reader {
@@ -304,10 +337,10 @@ impl Reader {
             let growth = take(TIME[field(8, 2) as usize])?;
             let distance = take(field(10, 4).min(8) as usize)?;
             let value = match field(14, 4) {
-                NO_VALUE => None,
+                NO_VALUE | SAME_VALUE => None,
                 len => Some(take(len.min(8) as usize)?),
             };
-            let slot = &mut self.slots[field(18, SLOT_BITS) as usize];
+            let slot = &mut self.memo.slots[field(18, SLOT_BITS) as usize];
             if kind == Kind::Define as u8 {
                 *slot = Slot {
                     pc: value.unwrap_or(0),
@@ -318,6 +351,15 @@ impl Reader {
             }
             let distance = (distance >> 1) as i64 ^ -((distance & 1) as i64);
             slot.addr = slot.addr.wrapping_add(distance as u64);
+            let remembered = &mut self.memo.values[value_of(slot.addr)];
+            let value = match value {
+                None if field(14, 4) == SAME_VALUE => Some(*remembered),
+                Some(value) if is_remembered(kind) => {
+                    *remembered = value;
+                    Some(value)
+                }
+                value => value,
+            };
             let record = Record {
                 kind,
                 size: field(6, 2) as u8,
@@ -360,11 +402,11 @@ mod tests {
                 let cut = |number: u64| if width == 0 { 0 } else { number >> (64 - width) };
                 let growth = [0, 0, 1, 255, 256, 0xff_ffff, 0x100_0000][(next() % 7) as usize];
                 let record = Record {
-                    kind: 2 + (next() % 60) as u8,
+                    kind: 2 + (if next() % 2 == 0 { next() % 2 } else { next() % 60 }) as u8,
                     size: (next() % 4) as u8,
                     pc: next() % 9000,
                     addr: cut(next()),
-                    value: (next() % 4 != 0).then(|| cut(next())),
+                    value: (next() % 4 != 0).then(|| if next() % 2 == 0 { next() % 2 } else { cut(next()) }),
                 };
                 (growth, record)
             })
@@ -375,10 +417,10 @@ mod tests {
     fn what_is_written_is_read() {
         let all = records();
         let mut out = vec![0; 1 << 20];
-        let mut slots = [Slot::default(); SLOTS];
+        let mut memo = Memo::default();
         let mut at = 0;
         for (growth, record) in &all {
-            at = write(&mut slots, &mut out[..], at, *growth, *record);
+            at = write(&mut memo, &mut out[..], at, *growth, *record);
         }
         let (mut reader, mut from) = (Reader::default(), 0);
         for (growth, record) in &all {
@@ -393,10 +435,10 @@ mod tests {
     fn what_is_cut_off_anywhere_is_read_as_far_as_it_goes() {
         let all = &records()[..50];
         let mut out = vec![0; 1 << 14];
-        let mut slots = [Slot::default(); SLOTS];
+        let mut memo = Memo::default();
         let mut at = 0;
         for (growth, record) in all {
-            at = write(&mut slots, &mut out[..], at, *growth, *record);
+            at = write(&mut memo, &mut out[..], at, *growth, *record);
         }
         for end in 0..at {
             let (mut reader, mut from, mut count) = (Reader::default(), 0, 0);
@@ -411,7 +453,7 @@ mod tests {
     #[test]
     fn a_sweep_takes_few_bytes() {
         let mut out = vec![0; 1 << 16];
-        let mut slots = [Slot::default(); SLOTS];
+        let mut memo = Memo::default();
         let mut at = 0;
         for i in 0..1000 {
             let record = Record {
@@ -421,9 +463,37 @@ mod tests {
                 addr: 0x7fff_0000_0000 + 4 * i,
                 value: Some(i % 256),
             };
-            at = write(&mut slots, &mut out[..], at, 0, record);
+            at = write(&mut memo, &mut out[..], at, 0, record);
         }
         assert!(at < 6100, "{at}");
+    }
+
+    #[test]
+    fn a_value_that_was_seen_is_not_written_again() {
+        let mut out = vec![0; 1 << 16];
+        let mut memo = Memo::default();
+        let record = |i: u64| Record {
+            kind: Kind::Load as u8,
+            size: 3,
+            pc: 0x5555_0000,
+            addr: 0x7fff_0000_0000 + 8 * (i % 500),
+            value: Some(!0 / (i % 500 + 1)),
+        };
+        let mut at = 0;
+        for i in 0..500 {
+            at = write(&mut memo, &mut out[..], at, 0, record(i));
+        }
+        let first = at;
+        for i in 500..1000 {
+            at = write(&mut memo, &mut out[..], at, 0, record(i));
+        }
+        assert!(at - first < 2600, "{first}, {at}");
+        let (mut reader, mut from) = (Reader::default(), 0);
+        for i in 0..1000 {
+            let (found, _, next) = reader.read(&out, from).expect("a record");
+            assert_eq!(found, record(i));
+            from = next;
+        }
     }
 
     #[test]

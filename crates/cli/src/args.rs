@@ -348,6 +348,7 @@ impl ReportArgs {
             halt_on_race: self.halt_on_race,
             external: self.external,
             external_rules: self.external_rules.clone(),
+            calls: None,
             compress: self.compress.map(|switch| switch == Switch::On),
             stats: self.stats,
             log_dir: None,
@@ -521,6 +522,10 @@ pub struct Predict {
     /// The most seconds for a window, a tenth of them for one pair of accesses; what was not decided is said
     #[arg(long, value_name = "SECONDS", default_value_t = PredictOptions::default().timeout.as_secs(), value_parser = value_parser!(u64).range(1..=1 << 20))]
     pub timeout: u64,
+
+    /// Stop after so many seconds in all, and say what was not looked at [default: no limit]
+    #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u64).range(0..=1 << 20))]
+    pub limit: Option<u64>,
 
     /// Windows looked at side by side [default: one for each processor]
     #[arg(long, value_name = "N", value_parser = value_parser!(u16).range(1..=1024))]

@@ -6,9 +6,10 @@
 mod plan;
 mod walk;
 
-use crate::args::{Predict, Selected, Target};
+use crate::args::{External, Predict, Selected, Target};
 use crate::native::check::{self, Purpose};
 use crate::native::compilers::Language;
+use crate::native::settings::Settings;
 use crate::traces;
 use anyhow::{Context, Result, bail};
 use clap::Parser;
@@ -108,6 +109,15 @@ struct Again {
     #[command(flatten)]
     selected: Selected,
 
+    #[arg(long, value_enum)]
+    external: Option<External>,
+
+    #[arg(long)]
+    external_rules: Option<PathBuf>,
+
+    #[arg(long)]
+    calls: Option<String>,
+
     #[command(flatten)]
     program: Target,
 }
@@ -118,6 +128,8 @@ struct Program {
     arguments: Vec<OsString>,
     /// Where it runs.
     directory: PathBuf,
+    /// What calls into other code are recorded as: as when it was recorded, or steps are counted that the trace does not have.
+    settings: Settings,
     /// Has the plan, and the program if it was built for this.
     made: tempfile::TempDir,
 }
@@ -140,6 +152,12 @@ impl Program {
                     format!("{trace}: how its program was run makes no sense; name it: `-- PROGRAM ARGS`")
                 });
             }
+        };
+        let settings = Settings {
+            external: again.external,
+            external_rules: again.external_rules,
+            calls: again.calls,
+            ..Settings::default()
         };
         let mut target = again.program;
         target.keep = None;
@@ -172,6 +190,7 @@ impl Program {
             path,
             arguments: target.arguments,
             directory,
+            settings,
             made,
         })
     }
@@ -180,13 +199,14 @@ impl Program {
     fn run(&self, plan: &str, end: Instant) -> Result<Option<String>> {
         let file = self.made.path().join("plan");
         std::fs::write(&file, plan).context("cannot write the plan of a run")?;
-        let path = file.to_str().filter(|path| !path.contains(['\'', '"']));
-        let path =
-            path.with_context(|| format!("{}: a path with quotes cannot be passed on", file.display()))?;
+        let settings = Settings {
+            steer: Some(file.clone()),
+            ..self.settings.clone()
+        };
         let mut child = Command::new(&self.path)
             .args(&self.arguments)
             .current_dir(&self.directory)
-            .env(options::VARIABLE, format!("steer='{path}'"))
+            .env(options::VARIABLE, settings.options()?)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
@@ -267,6 +287,21 @@ mod tests {
         let again = Again::try_parse_from(words).expect("a command");
         assert_eq!(again.program.words(), words);
         assert_eq!(again.program.arguments.len(), 3);
+    }
+
+    #[test]
+    fn what_calls_were_recorded_as_is_said_again() {
+        let again = Again::try_parse_from([
+            "--external=ignore",
+            "--external-rules=/r",
+            "--calls=each",
+            "a.c",
+            "--",
+        ]);
+        let again = again.expect("a command");
+        assert_eq!(again.external, Some(External::Ignore));
+        assert_eq!(again.external_rules, Some(PathBuf::from("/r")));
+        assert_eq!(again.calls.as_deref(), Some("each"));
     }
 
     #[test]

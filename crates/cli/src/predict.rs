@@ -13,7 +13,7 @@ use deadheat_predict::{Model, Options, Outcome, Predictions, SolverName, predict
 use deadheat_report::{Collector, Finding, Labels, Schedule, Summary, quote};
 use std::collections::BTreeMap;
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Runs the command.
 pub fn run(args: &Predict, term: Term) -> Result<ExitCode> {
@@ -101,6 +101,9 @@ fn options(args: &Predict) -> Options {
         window: usize::try_from(args.window).unwrap_or(usize::MAX),
         solver: args.solver,
         timeout: Duration::from_secs(args.timeout),
+        end: args
+            .limit
+            .map(|limit| Instant::now() + Duration::from_secs(limit)),
         jobs: args.jobs.map_or_else(processors, usize::from),
     }
 }
@@ -134,13 +137,13 @@ fn notes(outcome: &Outcome) -> Vec<String> {
         undecided.pairs,
         "pair of accesses was",
         "pairs of accesses were",
-        "not decided in time: a longer --timeout or a smaller --window may decide them",
+        "not decided in time: a longer --timeout or --limit or a smaller --window may decide them",
     );
     note(
         undecided.windows,
         "window was",
         "windows were",
-        "not finished in time: a longer --timeout or a smaller --window may show more races",
+        "not finished in time: a longer --timeout or --limit or a smaller --window may show more races",
     );
     note(
         undecided.tangled,

@@ -294,10 +294,12 @@ performing! {
     __deadheat_load2 = "rsi", record::load::<2>;
     __deadheat_load4 = "rsi", record::load::<4>;
     __deadheat_load8 = "rsi", record::load::<8>;
+    __deadheat_load16 = "rsi", record::load16;
     __deadheat_store1 = "rdx", record::store::<1>;
     __deadheat_store2 = "rdx", record::store::<2>;
     __deadheat_store4 = "rdx", record::store::<4>;
     __deadheat_store8 = "rdx", record::store::<8>;
+    __deadheat_store16 = "rcx", record::store16;
 }
 
 const fn same(a: &str, b: &str) -> bool {

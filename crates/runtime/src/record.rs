@@ -2,36 +2,38 @@
 //!
 //! Nothing is checked meanwhile, so shadow cells have other contents: when the granule was last written, and last read, as
 //! Lamport times (the lowest bit of the first word is a lock). A read takes a time above that of the last write; a write one above
-//! both. A program built for this leaves its accesses of 1, 2, 4 and 8 bytes to [`load`] and [`store`]: access, time and
+//! both. A program built for this leaves its loads and stores to [`plain`]: access, time and
 //! record are one step, so that the merged run agrees with every value read. The lock is needed only where the granule's
 //! region is shared ([`crate::owners`]).
 //!
-//! Larger accesses, and those of libc's functions, are recorded before they are made, without a value. Two threads whose such
+//! Accesses of other sizes, and those of libc's functions, are recorded before they are made, without a value. Two threads whose such
 //! accesses are unordered may have made them the other way round.
 //!
 //! Nothing is recorded before the program creates its first thread; from then on everything is.
 
 mod granule;
 pub mod missing;
+mod plain;
 mod spill;
 mod unaligned;
 
 use crate::outside::objects::{self, Calls, Object};
-use crate::owners::IN_SECTION;
 use crate::registry;
 use crate::shadow;
 use crate::steer::{self, Steps};
 use crate::thread::Thread;
-use crate::tls::{self, Tls};
 use deadheat_abi::atomics::{self, What};
-use deadheat_abi::spill::{BLOCK_HEADER, Kind, MOST, Out, Record, SLOTS, Slot, UNIT, WIDE_ATOMIC, write};
+use deadheat_abi::spill::{BLOCK_HEADER, Kind, MOST, Memo, Out, Record, UNIT, WIDE_ATOMIC, write};
 use granule::Held;
 use rustc_hash::{FxHashMap, FxHashSet};
 use spill::Block;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, compiler_fence};
 
+pub use plain::{load, load16, store, store16};
 pub use spill::{hold, let_go, open};
+
+use plain::read;
 
 /// Kinds of ranges.
 pub const READ: Kind = Kind::RangeRead;
@@ -86,7 +88,7 @@ pub struct Log {
     full: usize,
     block: Block,
     /// There are some if it is or was on.
-    slots: Option<Box<[Slot; SLOTS]>>,
+    memo: Option<Box<Memo>>,
     /// Functions whose names it has told.
     named: FxHashSet<usize>,
     /// Whether its records go nowhere.
@@ -130,7 +132,7 @@ impl Log {
             at: 0,
             full: 0,
             block: Block::default(),
-            slots: None,
+            memo: None,
             named: FxHashSet::default(),
             lost: false,
             caller: 0,
@@ -139,11 +141,12 @@ impl Log {
     }
 
     fn from(time: u64) -> Log {
-        let slots = vec![Slot::default(); SLOTS].into_boxed_slice().try_into().ok();
+        // SAFETY: zeros are one. Made where it stays: a thread's stack may be smaller.
+        let memo = unsafe { Box::<Memo>::new_zeroed().assume_init() };
         Log {
-            on: slots.is_some(),
+            on: true,
             time,
-            slots,
+            memo: Some(memo),
             ..Log::none()
         }
     }
@@ -216,8 +219,8 @@ impl Log {
         self.time = time;
         self.seen.store(time, Ordering::Release);
         // SAFETY: it is on.
-        let slots = unsafe { self.slots.as_mut().unwrap_unchecked() };
-        self.at = write(slots, &mut Mapped, self.at, growth, record);
+        let memo = unsafe { self.memo.as_mut().unwrap_unchecked() };
+        self.at = write(memo, &mut Mapped, self.at, growth, record);
     }
 }
 
@@ -260,7 +263,7 @@ pub fn fork(parent: &mut Thread, child: u32, pc: usize) -> Log {
         return Log::none();
     }
     if !parent.log.live() {
-        if parent.log.slots.is_some() {
+        if parent.log.memo.is_some() {
             // It was on once.
             return Log::none();
         }
@@ -532,217 +535,5 @@ fn raise_calls(t: &Thread) {
 pub fn call_end(t: &mut Thread) {
     if t.log.live() {
         tell_call(t, record(Kind::CallEnd, 0, 0, None));
-    }
-}
-
-/// # Safety
-/// The bytes can be read.
-#[inline(always)]
-unsafe fn read<const SIZE: usize>(addr: usize) -> u64 {
-    let at = std::ptr::with_exposed_provenance::<u8>(addr);
-    // SAFETY: as the caller promises. Volatile: it is the program's access, as it was.
-    unsafe {
-        match SIZE {
-            1 => at.read_volatile().into(),
-            2 => at.cast::<unaligned::U16>().read_volatile().get().into(),
-            4 => at.cast::<unaligned::U32>().read_volatile().get().into(),
-            _ => at.cast::<unaligned::U64>().read_volatile().get(),
-        }
-    }
-}
-
-/// # Safety
-/// The bytes can be written.
-#[inline(always)]
-unsafe fn write_to<const SIZE: usize>(addr: usize, value: u64) {
-    let at = std::ptr::with_exposed_provenance_mut::<u8>(addr);
-    // SAFETY: as the caller promises.
-    unsafe {
-        match SIZE {
-            1 => at.write_volatile(value as u8),
-            2 => at
-                .cast::<unaligned::U16>()
-                .write_volatile(unaligned::U16::new(value as u16)),
-            4 => at
-                .cast::<unaligned::U32>()
-                .write_volatile(unaligned::U32::new(value as u32)),
-            _ => at
-                .cast::<unaligned::U64>()
-                .write_volatile(unaligned::U64::new(value)),
-        }
-    }
-}
-
-/// The thread's record, if what it does now is recorded: then it is inside the runtime, and in a section, from here on.
-#[inline(always)]
-fn enter() -> Option<(*mut Tls, &'static mut Thread)> {
-    let tls = tls::get();
-    // SAFETY: the thread's own variable, and its own record, which nobody else has in hand while it is not inside.
-    unsafe {
-        if (*tls).inside != 0 || (*tls).thread == 0 {
-            return None;
-        }
-        let t = &mut *std::ptr::with_exposed_provenance_mut::<Thread>((*tls).thread as usize);
-        if !t.log.on {
-            return None;
-        }
-        (&raw mut (*tls).inside).write_volatile(1 | IN_SECTION);
-        compiler_fence(Ordering::SeqCst);
-        Some((tls, t))
-    }
-}
-
-/// Outside again.
-#[inline(always)]
-fn leave(tls: *mut Tls) {
-    compiler_fence(Ordering::SeqCst);
-    // SAFETY: the thread's own variable.
-    unsafe {
-        (&raw mut (*tls).inside).write_volatile(0);
-        if (&raw const (*tls).pending).read_volatile() != 0 {
-            crate::thread::deliver();
-        }
-    }
-}
-
-/// Whether an access is within a granule that is the thread's own, and there is room for its record.
-#[inline(always)]
-fn is_quick<const SIZE: usize>(t: &Thread, addr: usize) -> bool {
-    addr % 8 + SIZE <= 8 && t.log.at < t.log.full && t.owner.owns(shadow::cell(addr))
-}
-
-/// A plain load of the program.
-///
-/// # Safety
-/// As for the load.
-pub unsafe extern "C" fn load<const SIZE: usize>(addr: usize, pc: usize) -> u64 {
-    // Here, before anything is held: where it faults, the program may go on somewhere else.
-    // SAFETY: the program's own access, here and below.
-    let early = unsafe { read::<SIZE>(addr) };
-    let Some((tls, t)) = enter() else { return early };
-    if !is_quick::<SIZE>(t, addr) {
-        // SAFETY: as above.
-        return unsafe { load_slowly::<SIZE>(tls, t, addr, pc) };
-    }
-    let cell = shadow::cell(addr);
-    // SAFETY: as above.
-    let value = unsafe { read::<SIZE>(addr) };
-    compiler_fence(Ordering::SeqCst);
-    let last = (cell.write.load(Ordering::Relaxed) >> 1).max(CALLS.0.load(Ordering::Acquire));
-    let time = t.log.time.max(last) + 1;
-    t.log.put(time, access(Kind::Load, SIZE, addr, pc, value));
-    if cell.read.load(Ordering::Relaxed) < time {
-        cell.read.store(time, Ordering::Relaxed);
-    }
-    leave(tls);
-    value
-}
-
-/// # Safety
-/// As for the load.
-#[cold]
-#[inline(never)]
-unsafe fn load_slowly<const SIZE: usize>(tls: *mut Tls, t: &mut Thread, addr: usize, pc: usize) -> u64 {
-    t.owner.leave();
-    let within = addr % 8 + SIZE <= 8;
-    if !within {
-        range(t, Kind::RangeRead, addr, SIZE, pc);
-    } else if t.log.steered.is_some() {
-        steer::access(t, addr, SIZE, false, pc);
-        // SAFETY: the program's own access.
-        let value = unsafe { read::<SIZE>(addr) };
-        steer::done(t, Kind::Load as u8, pc);
-        leave(tls);
-        return value;
-    }
-    let value = if within && t.log.room(t.id) {
-        let held = Held::take(t, addr);
-        // SAFETY: the program's own access, here and below.
-        let value = unsafe { read::<SIZE>(addr) };
-        compiler_fence(Ordering::SeqCst);
-        let time = held.time(t.log.time, false);
-        t.log.put(time, access(Kind::Load, SIZE, addr, pc, value));
-        held.raise(t, false, time);
-        value
-    } else {
-        // SAFETY: as above.
-        unsafe { read::<SIZE>(addr) }
-    };
-    leave(tls);
-    value
-}
-
-/// A plain store of the program.
-///
-/// # Safety
-/// As for the store.
-pub unsafe extern "C" fn store<const SIZE: usize>(addr: usize, value: u64, pc: usize) {
-    let Some((tls, t)) = enter() else {
-        // SAFETY: the program's own access, here and below.
-        unsafe { write_to::<SIZE>(addr, value) };
-        return may_be_pointer::<SIZE>(addr, value);
-    };
-    if !is_quick::<SIZE>(t, addr) {
-        // SAFETY: as above.
-        return unsafe { store_slowly::<SIZE>(tls, t, addr, value, pc) };
-    }
-    let cell = shadow::cell(addr);
-    let last = (cell.write.load(Ordering::Relaxed) >> 1).max(cell.read.load(Ordering::Relaxed));
-    let time = t.log.time.max(last).max(CALLS.0.load(Ordering::Acquire)) + 1;
-    t.log.put(time, access(Kind::Store, SIZE, addr, pc, value));
-    // SAFETY: as above.
-    unsafe { write_to::<SIZE>(addr, value) };
-    cell.write.store(time << 1, Ordering::Relaxed);
-    may_be_pointer::<SIZE>(addr, value);
-    leave(tls);
-}
-
-/// # Safety
-/// As for the store.
-#[cold]
-#[inline(never)]
-unsafe fn store_slowly<const SIZE: usize>(tls: *mut Tls, t: &mut Thread, addr: usize, value: u64, pc: usize) {
-    t.owner.leave();
-    let within = addr % 8 + SIZE <= 8;
-    if !within {
-        range(t, Kind::RangeWrite, addr, SIZE, pc);
-    } else if t.log.steered.is_some() {
-        steer::access(t, addr, SIZE, true, pc);
-        // SAFETY: the program's own access.
-        unsafe { write_to::<SIZE>(addr, value) };
-        steer::done(t, Kind::Store as u8, pc);
-        return leave(tls);
-    }
-    if within && t.log.room(t.id) {
-        let held = Held::take(t, addr);
-        let time = held.time(t.log.time, true);
-        t.log.put(time, access(Kind::Store, SIZE, addr, pc, value));
-        // SAFETY: the program's own access, here and below.
-        unsafe { write_to::<SIZE>(addr, value) };
-        held.raise(t, true, time);
-        may_be_pointer::<SIZE>(addr, value);
-    } else {
-        // SAFETY: as above.
-        unsafe { write_to::<SIZE>(addr, value) };
-    }
-    leave(tls);
-}
-
-/// If a pointer was stored, what can be reached is another now.
-#[inline(always)]
-fn may_be_pointer<const SIZE: usize>(addr: usize, value: u64) {
-    if SIZE == 8 && objects::is_like_address(value) && objects::is_remembering() {
-        objects::written(addr, SIZE);
-    }
-}
-
-#[inline(always)]
-fn access(kind: Kind, size: usize, addr: usize, pc: usize, value: u64) -> Record {
-    Record {
-        kind: kind as u8,
-        size: size.trailing_zeros() as u8,
-        pc: pc as u64,
-        addr: addr as u64,
-        value: Some(value & (!0 >> (64 - 8 * size as u32))),
     }
 }

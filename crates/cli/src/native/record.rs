@@ -10,6 +10,7 @@ use crate::files;
 use crate::offline::command;
 use crate::term::{Color, Term, say};
 use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
 use deadheat_instrument::select::Selection;
 use deadheat_report::quote;
 use deadheat_trace::Format;
@@ -40,9 +41,11 @@ pub fn run(args: &Record, color: Color) -> Result<ExitCode> {
         .suffix(".spill")
         .tempfile_in(directory.unwrap_or(Path::new(".")))
         .with_context(|| format!("cannot write {}", args.output.display()))?;
+    let again = again(args, &asked)?;
     let settings = Settings {
         external: asked.external,
         external_rules: asked.external_rules,
+        calls: asked.calls,
         color: asked.color,
         record: Some(spill.path().to_owned()),
         ..Settings::default()
@@ -66,7 +69,7 @@ pub fn run(args: &Record, color: Color) -> Result<ExitCode> {
     }
     let mut sink = deadheat_trace::create(&args.output)?;
     // Symbols are read from the program, which may have been built for this.
-    let merged = merge::merge(spill.path(), &again(args)?, sink.as_mut())?;
+    let merged = merge::merge(spill.path(), &again, sink.as_mut())?;
     drop(made);
     if merged.stopped {
         term.warn("recording ended before the program did: there was no room for more; the trace ends there");
@@ -82,7 +85,7 @@ pub fn run(args: &Record, color: Color) -> Result<ExitCode> {
 }
 
 /// How to run the program again: a directory, then what this command was told but for the output.
-fn again(args: &Record) -> Result<Vec<String>> {
+fn again(args: &Record, asked: &Settings) -> Result<Vec<String>> {
     let directory = std::env::current_dir().context("cannot tell the current directory")?;
     let mut words = vec![directory.to_string_lossy().into_owned()];
     let globs = |name: &str, globs: &[String]| -> Vec<String> {
@@ -90,6 +93,15 @@ fn again(args: &Record) -> Result<Vec<String>> {
     };
     words.extend(globs("include", &args.selected.include));
     words.extend(globs("exclude", &args.selected.exclude));
+    if let Some(external) = asked.external.and_then(|external| external.to_possible_value()) {
+        words.push(format!("--external={}", external.get_name()));
+    }
+    if let Some(rules) = &asked.external_rules {
+        // The program is run again from elsewhere.
+        let rules = std::path::absolute(rules)?;
+        words.push(format!("--external-rules={}", rules.to_string_lossy()));
+    }
+    words.extend(asked.calls.iter().map(|calls| format!("--calls={calls}")));
     words.extend(args.program.words());
     Ok(words)
 }

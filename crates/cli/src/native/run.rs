@@ -123,6 +123,7 @@ fn runtime_options(settings: &Settings, channel: &UnixStream) -> Result<String> 
         compress: settings.compress,
         external: settings.external,
         external_rules: settings.external_rules.clone(),
+        calls: settings.calls.clone(),
         record: settings.record.clone(),
         steer: settings.steer.clone(),
         ..Settings::default()

@@ -33,6 +33,8 @@ pub struct Settings {
     pub external: Option<External>,
     /// Rules for single functions of it.
     pub external_rules: Option<PathBuf>,
+    /// How missing calls are recorded, in the runtime's own word.
+    pub calls: Option<String>,
     /// Share shadow states between elements of arrays.
     pub compress: Option<bool>,
     /// Print counters.
@@ -86,6 +88,7 @@ impl Settings {
             "steer" => self.steer = path(),
             "external" => self.external = Some(named(value)?),
             "external_rules" => self.external_rules = path(),
+            "calls" => self.calls = Some(value.to_owned()),
             "exit_code" => self.exit_code = Some(value.parse().context("it must be 0 to 255")?),
             "halt_on_race" => self.halt_on_race = switch(value)?,
             "compress" => self.compress = Some(switch(value)?),
@@ -111,6 +114,7 @@ impl Settings {
             halt_on_race: self.halt_on_race || other.halt_on_race,
             external: self.external.or(other.external),
             external_rules: self.external_rules.or(other.external_rules),
+            calls: self.calls.or(other.calls),
             compress: self.compress.or(other.compress),
             stats: self.stats || other.stats,
             log_dir: self.log_dir.or(other.log_dir),
@@ -152,6 +156,9 @@ impl Settings {
         }
         if let Some(external) = self.external {
             all.push(format!("external={}", word(&external)));
+        }
+        if let Some(calls) = &self.calls {
+            all.push(format!("calls={calls}"));
         }
         if let Some(code) = self.exit_code {
             all.push(format!("exit_code={code}"));
@@ -209,6 +216,7 @@ mod tests {
             halt_on_race: true,
             external: Some(External::Ignore),
             external_rules: Some("/e".into()),
+            calls: Some("each".into()),
             compress: Some(false),
             stats: true,
             log_dir: Some("/l".into()),

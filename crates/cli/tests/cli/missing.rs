@@ -1,6 +1,6 @@
 //! `deadheat record --include/--exclude`: what is left out becomes missing calls, and `predict --model rdit` raises no false alarm.
 
-use crate::harness::{Files, Ran, command, deadheat, ran};
+use crate::harness::{Files, Ran, command, deadheat, ran, root};
 use crate::native::cache;
 use crate::record::{is_well_formed, read, record, values_agree};
 use deadheat_event::{Event, Op, Tables};
@@ -504,4 +504,84 @@ fn a_program_that_is_built_is_not_cut_again() {
     recorded(&["-o", &trace, &program]);
     let (events, tables) = read(&trace);
     assert!(missing(&events, &tables).contains("take"));
+}
+
+/// A list that grows, loses elements, and is tied to other blocks in between the calls that reach it.
+const LIST: &str = r#"#include <pthread.h>
+#include <stdlib.h>
+struct node { struct node *next; char *text; };
+static void look(struct node *list) { for (; list; list = list->next) if (list->text) list->text[0]++; }
+static void *work(void *argument) {
+    struct node *list = NULL;
+    for (int i = 0; i < 30; i++) {
+        struct node *node = calloc(1, sizeof *node + 16 * i);
+        node->next = list;
+        list = node;
+        look(list);
+        look(list);
+        if (i % 3 == 0) node->text = calloc(1, 1000 + i);
+        look(list);
+        if (i % 5 == 4) list->next->next->text = NULL;
+        look(list);
+        if (i % 7 == 6) list = list->next;
+        look(list);
+    }
+    return argument;
+}
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, NULL);
+    pthread_join(thread, NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn what_is_found_once_is_what_is_found_each_time() {
+    let files = Files::new();
+    let source = files.file("list.c", LIST);
+    let rules = files.file("rules", ARGUMENTS);
+    // Addresses differ from run to run, sizes do not.
+    let reached = |calls: &str| -> Vec<Vec<u32>> {
+        let trace = files.path("run.dht");
+        let mut command = command(&["record", "-o", &trace, "--external-rules", &rules]);
+        command.args(["--exclude", "look", "--cflags", "-O1", &source]);
+        command
+            .env("DEADHEAT_CACHE", cache())
+            .env("DEADHEAT_OPTIONS", calls);
+        let ran = ran(&mut command);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        let (events, tables) = read(&trace);
+        let sizes = |event: &Event| match event.op {
+            Op::CallBegin { objects, .. } => {
+                let mut sizes: Vec<u32> = tables.objects(objects).iter().map(|object| object.size).collect();
+                sizes.sort_unstable();
+                Some(sizes)
+            }
+            _ => None,
+        };
+        events.iter().filter_map(sizes).collect()
+    };
+    let (once, each) = (reached("calls=once"), reached("calls=each"));
+    assert_eq!(each.len(), 150);
+    assert!(each.iter().any(|sizes| sizes.len() > 25), "{each:?}");
+    assert_eq!(once, each);
+    assert_eq!(reached("calls=none").len(), 0, "the option reaches the program");
+}
+
+#[test]
+fn libraries_as_they_come_raise_no_false_alarm() {
+    let files = Files::new();
+    for (name, library, function) in [
+        ("zlib.c", "-l:libz.so.1", "deflate"),
+        ("sqlite.c", "-l:libsqlite3.so.0", "sqlite3_exec"),
+    ] {
+        let source = root().join("tests/libraries").join(name).display().to_string();
+        let trace = files.path("run.dht");
+        recorded(&["-o", &trace, "--cflags", &format!("-O1 {library}"), &source]);
+        is_well_formed(&trace);
+        let (events, tables) = read(&trace);
+        assert!(missing(&events, &tables).contains(function), "{name}");
+        assert_eq!(predicted(&trace, "rdit"), BTreeSet::new(), "{name}");
+    }
 }

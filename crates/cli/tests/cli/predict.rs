@@ -204,3 +204,17 @@ fn windows_and_jobs_do_not_change_what_is_near() {
     assert_eq!(reports[0], reports[1]);
     assert!(reports[0].as_array().is_some_and(|races| races.len() >= 5));
 }
+
+#[test]
+fn what_there_was_no_time_for_is_said() {
+    let files = Files::new();
+    let trace = files.file("t.txt", FIGURE_8);
+    let run = deadheat(&["predict", "--limit", "0", &trace]);
+    assert_eq!((run.status, run.last_line()), (0, "deadheat: no data races"));
+    let note = "1 window was not finished in time: a longer --timeout or --limit or a smaller --window may show more races";
+    assert!(run.stderr.contains(note), "{}", run.stderr);
+    let report = deadheat(&["predict", "--limit", "0", "--format", "json", &trace]).json();
+    assert_eq!(report["summary"]["notes"][0], note);
+    let run = deadheat(&["predict", "--limit", "1000", &trace]);
+    assert_eq!((run.status, run.last_line()), (66, "deadheat: 1 data race"));
+}

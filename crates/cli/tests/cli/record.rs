@@ -242,6 +242,73 @@ fn a_trace_agrees_with_every_value_that_was_read() {
     }
 }
 
+/// Vectors and numbers of several words, aligned and not, beside accesses across eight bytes.
+const VECTORS: &str = r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef double pair __attribute__((vector_size(16), aligned(8)));
+typedef float floats __attribute__((vector_size(16), aligned(4)));
+typedef long quad __attribute__((vector_size(32), aligned(8)));
+typedef unsigned char bytes __attribute__((vector_size(16), aligned(1)));
+typedef unsigned long __attribute__((aligned(1))) loose;
+
+static union { double doubles[8]; float singles[16]; long longs[8]; unsigned char bytes[64]; __int128 wide[4]; } shared;
+static pthread_barrier_t barrier;
+static double sums[4];
+
+static void *work(void *argument) {
+    long me = (long)argument;
+    pthread_barrier_wait(&barrier);
+    pair sum = {0, 0};
+    for (int i = 0; i < 500; i++) {
+        pair *at = (pair *)&shared.doubles[(i + me) % 7];
+        *at += (pair){1, (double)me};
+        sum += *at;
+        *(floats *)&shared.singles[(i * me) % 13] *= (floats){1, 2, 1, 0.5};
+        *(quad *)&shared.longs[i % 5] ^= (quad){i, me, 0, -1};
+        *(bytes *)&shared.bytes[(7 * i + me) % 49] += (bytes){1, 2, 3};
+        *(loose *)&shared.bytes[(5 * i) % 57] += 0x0101010101010101;
+        shared.wide[i % 4] += (__int128)me << 60;
+    }
+    memcpy(&sums[me - 1], &sum, sizeof(double));
+    return NULL;
+}
+
+int main(void) {
+    pthread_t threads[3];
+    pthread_barrier_init(&barrier, NULL, 3);
+    for (long i = 0; i < 3; i++)
+        pthread_create(&threads[i], NULL, work, (void *)(i + 1));
+    for (int i = 0; i < 3; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn vectors_and_what_crosses_eight_bytes_are_recorded_with_values() {
+    let files = Files::new();
+    let source = files.file("vectors.c", VECTORS);
+    let trace = files.path("run.dht");
+    for flags in ["-O1", "-O2", "-O2 -mavx2"] {
+        let ran = record(&["-o", &trace, "--cflags", flags, &source]);
+        assert_eq!(ran.status, 0, "{flags}: {}", ran.stderr);
+        let (events, _) = read(&trace);
+        is_well_formed(&trace);
+        assert!(
+            values_agree(&events) > 100_000,
+            "{flags}: three threads, 500 rounds, six vectors"
+        );
+        assert_eq!(reads_without_value(&events), 0, "{flags}");
+        let wide = events.iter().filter(|event| {
+            matches!(event.op, Op::Read { size, .. } | Op::Write { size, .. } if size > 8 && event.thread.0 != 0)
+        });
+        assert_eq!(wide.count(), 0, "{flags}: in pieces that have values");
+    }
+}
+
 #[test]
 fn a_rust_program_is_recorded_to_text() {
     let files = Files::new();

@@ -277,6 +277,18 @@ impl<'m> Builder<'m> {
         )))
     }
 
+    /// The vector with another element there.
+    pub fn with_element(&self, vector: Value<'m>, element: Value<'m>, index: u32) -> Value<'m> {
+        let index = self.ir.small(index).raw();
+        Value::some(llvm!(LLVMBuildInsertElement(
+            self.raw,
+            vector.raw(),
+            element.raw(),
+            index,
+            NO_NAME
+        )))
+    }
+
     /// A value of as many bits, of another type.
     pub fn reinterpret(&self, value: Value<'m>, ty: Type<'m>) -> Value<'m> {
         Value::some(llvm!(LLVMBuildBitCast(self.raw, value.raw(), ty.raw(), NO_NAME)))

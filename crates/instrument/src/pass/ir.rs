@@ -93,6 +93,11 @@ impl<'m> Type<'m> {
         (self.kind() == LLVMTypeKind::LLVMIntegerTypeKind).then(|| llvm!(LLVMGetIntTypeWidth(self.0)))
     }
 
+    /// A value of the type of which nothing is said.
+    pub fn anything(self) -> Value<'m> {
+        Value::some(llvm!(LLVMGetPoison(self.0)))
+    }
+
     /// Elements and their type, if it is a vector of known length.
     pub fn vector(self) -> Option<(u32, Type<'m>)> {
         (self.kind() == LLVMTypeKind::LLVMVectorTypeKind).then(|| {

@@ -1,4 +1,7 @@
 //! Loads and stores that the runtime makes, in programs that are built to be recorded: access, order and value are one step.
+//!
+//! Vectors and other values of several words are made in pieces of 16 bytes, as LLVM may do with them as well: none of them is an
+//! atomic access.
 
 use super::builder::Builder;
 use super::ir::{Ir, Opcode, Type, Value, attribute_kind, llvm};
@@ -7,21 +10,27 @@ use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::{LLVMInstructionEraseFromParent, LLVMReplaceAllUsesWith};
 use llvm_sys::target::{LLVMSizeOfTypeInBits, LLVMTargetDataRef};
 
-/// Whether the runtime can make this access of so many bytes: its value fits into a number.
+/// The most words of a value that is made in pieces: those of the widest registers.
+const WORDS: u64 = 8;
+
+/// Whether the runtime can make this access of so many bytes: its value fits into a number, or some.
 pub fn can(at: Value<'_>, bytes: u64, layout: LLVMTargetDataRef) -> bool {
     let ty = match at.opcode() {
         Some(Opcode::LLVMLoad) => at.ty(),
         Some(Opcode::LLVMStore) => at.operand(0).ty(),
         _ => return false,
     };
-    matches!(bytes, 1 | 2 | 4 | 8) && (ty.integer_bits().is_some() || fits(ty, bytes, layout))
+    match bytes {
+        1 | 2 | 4 | 8 => ty.integer_bits().is_some() || fits(ty, bytes, layout),
+        _ => bytes % 8 == 0 && bytes / 8 <= WORDS && fits(ty, bytes, layout),
+    }
 }
 
 /// Whether all bits of a value of the type are those of a number of so many bytes.
 fn fits(ty: Type<'_>, bytes: u64, layout: LLVMTargetDataRef) -> bool {
     let plain = match ty.vector() {
         Some((_, element)) => element.integer_bits().is_some() || is_float(element),
-        None => is_float(ty) || ty.is_plain_pointer(),
+        None => is_float(ty) || ty.is_plain_pointer() || ty.integer_bits().is_some(),
     };
     plain && llvm!(LLVMSizeOfTypeInBits(layout, ty.raw())) == 8 * bytes
 }
@@ -37,6 +46,9 @@ pub fn is_float(ty: Type<'_>) -> bool {
 
 /// Puts a call of the runtime in the place of a load or store that it [`can`] make.
 pub fn replace<'m>(ir: Ir<'m>, builder: &Builder<'m>, at: Value<'m>, bytes: u64) {
+    if bytes > 8 {
+        return replace_words(ir, builder, at, bytes / 8);
+    }
     let (word, number) = (ir.integer(64), ir.integer(8 * bytes as u32));
     let name = |table: [(u32, &'static str); 4]| {
         table
@@ -67,6 +79,52 @@ pub fn replace<'m>(ir: Ir<'m>, builder: &Builder<'m>, at: Value<'m>, bytes: u64)
         llvm!(LLVMReplaceAllUsesWith(at.raw(), value.raw()));
     }
     // Nobody uses it now, and it is not looked at again.
+    llvm!(LLVMInstructionEraseFromParent(at.raw()));
+}
+
+/// The same for a value of so many words: two of them at a time.
+fn replace_words<'m>(ir: Ir<'m>, builder: &Builder<'m>, at: Value<'m>, words: u64) {
+    let word = ir.integer(64);
+    let vector = ir.integer_vector(64, words as u32);
+    let pairs = (0..words as u32)
+        .step_by(2)
+        .map(|first| (first, u64::from(first + 1) < words));
+    builder.before(at);
+    if at.opcode() == Some(Opcode::LLVMStore) {
+        let (value, pointer) = (builder.reinterpret(at.operand(0), vector), at.operand(1));
+        for (first, pair) in pairs {
+            let place = builder.offset(pointer, 8 * u64::from(first));
+            let mut arguments = vec![place, builder.element(value, first)];
+            let mut types = vec![ir.pointer(), word];
+            let mut name = hooks::STORE[3].1;
+            if pair {
+                arguments.push(builder.element(value, first + 1));
+                types.push(word);
+                name = hooks::STORE16;
+            }
+            let ty = ir.function_type(ir.void(), &types);
+            builder.call(declare(ir, name, ty), ty, &arguments);
+        }
+    } else {
+        let mut value = vector.anything();
+        for (first, pair) in pairs {
+            let place = builder.offset(at.operand(0), 8 * u64::from(first));
+            if pair {
+                let ty = ir.function_type(ir.structure(&[word, word]), &[ir.pointer()]);
+                let both = builder.call(declare(ir, hooks::LOAD16, ty), ty, &[place]);
+                for index in 0..2 {
+                    value = builder.with_element(value, builder.member(both, index), first + index);
+                }
+            } else {
+                let ty = ir.function_type(word, &[ir.pointer()]);
+                let loaded = builder.call(declare(ir, hooks::LOAD[3].1, ty), ty, &[place]);
+                value = builder.with_element(value, loaded, first);
+            }
+        }
+        let value = builder.reinterpret(value, at.ty());
+        llvm!(LLVMReplaceAllUsesWith(at.raw(), value.raw()));
+    }
+    // As above.
     llvm!(LLVMInstructionEraseFromParent(at.raw()));
 }
 

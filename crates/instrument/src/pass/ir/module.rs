@@ -134,6 +134,13 @@ impl<'m> Ir<'m> {
         Value::some(llvm!(LLVMConstInt(self.integer(32).0, value.into(), 0)))
     }
 
+    /// A struct of such members.
+    pub fn structure(self, members: &[Type<'m>]) -> Type<'m> {
+        let mut members: Vec<_> = members.iter().map(|member| member.raw()).collect();
+        let (first, count) = (members.as_mut_ptr(), members.len() as u32);
+        Type::new(llvm!(LLVMStructTypeInContext(self.context, first, count, 0)))
+    }
+
     /// A function's type.
     pub fn function_type(self, returns: Type<'m>, parameters: &[Type<'m>]) -> Type<'m> {
         let mut raw: Vec<_> = parameters.iter().map(|ty| ty.0).collect();
