@@ -53,7 +53,7 @@ const NO_VALUE: u32 = 15;
 const SAME_VALUE: u32 = 14;
 
 /// Values of a thread that are remembered.
-const VALUES: usize = 1 << 14;
+const VALUES: usize = 1 << 12;
 
 /// What a record is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -173,15 +173,6 @@ impl Owner {
         word.load(Ordering::Acquire) & SHARED == self.name && self.name != SHARED
     }
 
-    /// Whether a cell's region is everybody's, which it stays.
-    #[inline(always)]
-    pub fn is_shared(&self, cell: &'static crate::cell::Cell) -> bool {
-        let region = std::ptr::from_ref(cell).addr() >> (REGION_SHIFT + 1);
-        // SAFETY: as in `owns`.
-        let word = unsafe { &*self.words.wrapping_add(region) };
-        word.load(Ordering::Acquire) & SHARED == SHARED
-    }
-
     /// Leaves it.
     #[inline(always)]
     pub fn leave(&self) {

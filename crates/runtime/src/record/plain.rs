@@ -3,7 +3,7 @@
 //! What lies within a granule is one record. What does not (a vector, an access across eight bytes) is made and recorded in
 //! pieces that do, in the order of their addresses, as a processor may make it as well.
 
-use super::granule::{Glance, Held};
+use super::granule::Held;
 use super::{CALLS, unaligned};
 use crate::outside::objects;
 use crate::owners::IN_SECTION;
@@ -185,14 +185,6 @@ unsafe fn load_slowly<const SIZE: usize>(t: &mut Thread, addr: usize, pc: usize)
     if !t.log.room(t.id) {
         // SAFETY: as above.
         return unsafe { read::<SIZE>(addr) };
-    }
-    if let Some((glance, time)) = Glance::take(t, addr, t.log.time) {
-        // SAFETY: as above.
-        let value = unsafe { read::<SIZE>(addr) };
-        if glance.holds() {
-            t.log.put(time, access(Kind::Load, SIZE, addr, pc, value));
-            return value;
-        }
     }
     let held = Held::take(t, addr);
     // SAFETY: as above.
