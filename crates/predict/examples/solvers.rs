@@ -32,6 +32,7 @@ fn main() {
                 continue;
             }
             let options = Options {
+                end: None,
                 model: Model::Mc,
                 window,
                 solver,

@@ -310,7 +310,7 @@ fn print(scenario: &mut Scenario, rng: &mut Rng, text: &mut String) {
                 }
                 Step::Send(message, how) => body.push_str(&send(&format!("message_{number}_{message}"), how)),
                 Step::Receive(message, how) => {
-                    body.push_str(&receive(&format!("message_{number}_{message}"), how))
+                    body.push_str(&receive(&format!("message_{number}_{message}"), how));
                 }
                 Step::Count(counter, order) => {
                     let _ = writeln!(
@@ -319,7 +319,7 @@ fn print(scenario: &mut Scenario, rng: &mut Rng, text: &mut String) {
                     );
                 }
                 Step::Own(before, after) => {
-                    body.push_str(&own(*before, *after, &format!("sink_{number}_{thread}")))
+                    body.push_str(&own(*before, *after, &format!("sink_{number}_{thread}")));
                 }
             }
         }

@@ -22,7 +22,7 @@ pub fn can(at: Value<'_>, bytes: u64, layout: LLVMTargetDataRef) -> bool {
     };
     match bytes {
         1 | 2 | 4 | 8 => ty.integer_bits().is_some() || fits(ty, bytes, layout),
-        _ => bytes % 8 == 0 && bytes / 8 <= WORDS && fits(ty, bytes, layout),
+        _ => bytes.is_multiple_of(8) && bytes / 8 <= WORDS && fits(ty, bytes, layout),
     }
 }
 
