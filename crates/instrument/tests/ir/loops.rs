@@ -179,3 +179,116 @@ fn places_far_apart_keep_their_checks() {
     let body = format!("%j = mul i64 %i, %s\n{}\nstore i64 1, ptr %a", at("i64", "%j"));
     assert_eq!(kinds(&of(&body)), ["write8()"]);
 }
+
+#[test]
+fn steps_that_neighbours_fill_are_no_gaps() {
+    // As of a loop that was unrolled: 64 bytes a round, in four parts.
+    let part = |n: u32| {
+        format!(
+            "%b{n} = getelementptr i64, ptr %p, i64 %j\n%a{n} = getelementptr i8, ptr %b{n}, i64 {}\nstore <2 x i64> zeroinitializer, ptr %a{n}, align 8",
+            16 * n
+        )
+    };
+    let parts: Vec<String> = (0..4).map(part).collect();
+    let body = format!("%j = shl i64 %i, 3\n{}", parts.join("\n"));
+    assert_eq!(kinds(&of(&body)), ["write_strided(64, 64)"]);
+}
+
+/// The hooks of a loop over `%i` around one over `%j`, whose rounds make an access, and what is between the two.
+fn nested(access: &str, between: &str) -> Vec<String> {
+    let text = fully(&format!(
+        "declare void @other()
+        define void @f(ptr %p, i64 %n, i64 %m) {{
+        start:
+            br label %outer
+        outer:
+            %i = phi i64 [ 0, %start ], [ %i.next, %outer.latch ]
+            %row = mul i64 %i, %m
+            br label %loop
+        loop:
+            %j = phi i64 [ 0, %outer ], [ %j.next, %loop ]
+            {access}
+            %j.next = add i64 %j, 1
+            %more = icmp ult i64 %j.next, %m
+            br i1 %more, label %loop, label %outer.latch
+        outer.latch:
+            {between}
+            %i.next = add i64 %i, 1
+            %again = icmp ult i64 %i.next, %n
+            br i1 %again, label %outer, label %done
+        done:
+            ret void
+        }}"
+    ));
+    let names = hooks(&text, "f");
+    { names.iter() }
+        .map(|hook| hook.split_once('(').expect("a call").0.to_owned())
+        .collect()
+}
+
+#[test]
+fn what_inner_loops_access_is_checked_behind_the_outermost() {
+    let access = "%at = add i64 %row, %j
+        %a = getelementptr i64, ptr %p, i64 %at
+        store i64 1, ptr %a";
+    assert_eq!(nested(access, ""), ["write_gather", "write_commit"]);
+    // Not if something may be released or acquired in between.
+    assert_eq!(nested(access, "call void @other()"), ["write_strided"]);
+    assert_eq!(nested(access, "fence release"), ["write_strided", "fence"]);
+    // Accesses of one array share what they add to; gaps do not go into it.
+    let both = format!("{access}\n%b = getelementptr i64, ptr %a, i64 64\nstore i64 1, ptr %b");
+    assert_eq!(
+        nested(&both, ""),
+        ["write_gather", "write_gather", "write_commit"]
+    );
+    let apart = "%two = shl i64 %j, 1
+        %a = getelementptr i64, ptr %p, i64 %two
+        store i64 1, ptr %a";
+    assert_eq!(nested(apart, ""), ["write_strided"]);
+}
+
+#[test]
+fn a_value_that_must_be_met_must_not_be_stepped_over() {
+    let round = |add: &str| {
+        fully(&format!(
+            "define void @f(ptr %p, i64 %n) {{
+            start:
+                br label %loop
+            loop:
+                %i = phi i64 [ 0, %start ], [ %next, %loop ]
+                %a = getelementptr i64, ptr %p, i64 %i
+                store i64 1, ptr %a
+                %next = {add}
+                %done = icmp eq i64 %next, %n
+                br i1 %done, label %end, label %loop
+            end:
+                ret void
+            }}"
+        ))
+    };
+    let names = |add| kinds(&hooks(&round(add), "f"));
+    assert_eq!(names("add i64 %i, 1"), ["write_strided(8, 8)"]);
+    assert_eq!(names("add i64 %i, 2"), ["write8()"]);
+    assert_eq!(names("add nuw i64 %i, 2"), ["write_strided(16, 8)"]);
+}
+
+#[test]
+fn narrow_numbers_count_rounds_too() {
+    let text = fully(
+        "define void @f(ptr %p, i32 %n) {
+        start:
+            br label %loop
+        loop:
+            %i = phi i32 [ 0, %start ], [ %next, %loop ]
+            %index = sext i32 %i to i64
+            %a = getelementptr i32, ptr %p, i64 %index
+            store i32 1, ptr %a
+            %next = add nsw i32 %i, 1
+            %more = icmp slt i32 %next, %n
+            br i1 %more, label %loop, label %end
+        end:
+            ret void
+        }",
+    );
+    assert_eq!(kinds(&hooks(&text, "f")), ["write_strided(4, 4)"]);
+}
