@@ -13,7 +13,7 @@ use super::private::Private;
 use super::redirect::redirect;
 use super::redundant;
 use super::templates::{Shape, Template};
-use super::{loops, neighbours, outside, perform, unmasked};
+use super::{log, loops, neighbours, outside, perform, unmasked};
 use crate::decisions::Rule;
 use crate::module::{Options, Placement};
 use deadheat_abi::{also, hooks, shadow};
@@ -33,10 +33,19 @@ pub struct Inserter<'m, 'u> {
     count: bool,
     /// For a program that is to be recorded.
     record: bool,
+    /// Whether accesses and checks are to be logged, and which of the two is put in now.
+    log: Option<Logged>,
     placement: Placement,
     /// What calls do.
     calls: effects::Calls<'m>,
     decisions: Decisions,
+}
+
+/// What goes to the log of a program that has one.
+#[derive(Clone, Copy, PartialEq)]
+enum Logged {
+    Accesses,
+    Checks,
 }
 
 /// Numbers of attributes and metadata.
@@ -91,6 +100,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 invariant_load: ir.metadata_kind("invariant.load"),
             },
             record: options.record,
+            log: options.log.then_some(Logged::Checks),
             placement: options.placement,
             calls,
             decisions: Decisions::new(options.explain),
@@ -111,6 +121,11 @@ impl<'m, 'u> Inserter<'m, 'u> {
             self.plan_block(function, block, &mut plan);
         }
         plan.plain.reverse();
+        let logged = if self.log.is_some() {
+            plan.plain.clone()
+        } else {
+            Vec::new()
+        };
         if self.placement != Placement::Off && !self.record {
             let decisions = &mut self.decisions;
             redundant::remove(
@@ -171,6 +186,15 @@ impl<'m, 'u> Inserter<'m, 'u> {
         let thread = context::thread_variable(self.ir, &self.builder);
         // Contexts first: a check must come after the function's value is stored, and before the old one is put back.
         context::keep(self.ir, &self.builder, thread, keeping, &plan.calls);
+        if self.log.is_some() {
+            // The same ways to bytes as checks have, so that nothing is logged of one and not of the other.
+            self.log = Some(Logged::Accesses);
+            for (at, access) in logged {
+                self.builder.before(at);
+                self.check(access, thread, keeping);
+            }
+            self.log = Some(Logged::Checks);
+        }
         for (at, access) in plan.plain {
             self.decisions.note(at, &access, Rule::Checked, None);
             self.builder.before(at);
@@ -178,6 +202,16 @@ impl<'m, 'u> Inserter<'m, 'u> {
         }
         for sweep in sweeps {
             self.check_sweep(&sweep, thread, keeping);
+        }
+        // Behind the checks that come before a call: what it releases comes after them.
+        if self.log.is_some() {
+            let atomics = plan.atomic.iter().map(|(at, _)| *at);
+            for at in atomics.chain(plan.fences.iter().map(|(at, _)| *at)) {
+                log::atomic(self.ir, &self.builder, at);
+            }
+            for &call in &plan.calls.returning {
+                log::call(self.ir, &self.builder, call);
+            }
         }
         for (at, atomic) in plan.atomic {
             self.surround(at, atomic, thread, keeping);
@@ -421,6 +455,12 @@ impl<'m, 'u> Inserter<'m, 'u> {
     }
 
     fn call(&mut self, shape: Shape, write: bool, keeping: Keeping, arguments: &[Value<'m>]) {
+        if let Some(what) = self.log {
+            self.log(what, shape, write, arguments);
+            if what == Logged::Accesses {
+                return;
+            }
+        }
         let template = Template {
             write,
             shape,
@@ -432,11 +472,33 @@ impl<'m, 'u> Inserter<'m, 'u> {
             .call(template.declare(self.ir), template.ty(self.ir), arguments);
     }
 
+    /// Puts in what logs an access or a check, with the arguments of the inline test.
+    fn log(&self, what: Logged, shape: Shape, write: bool, arguments: &[Value<'m>]) {
+        let (ir, builder) = (self.ir, &self.builder);
+        let bytes = match shape {
+            Shape::Exact { size, .. } | Shape::Loose { size } => ir.number(size),
+            Shape::Granules { count, .. } => ir.number(count * shadow::GRANULE),
+            Shape::Range => arguments[1],
+            Shape::RangeIf => builder.select(arguments[2], arguments[1], ir.number(0)),
+        };
+        match what {
+            Logged::Accesses => log::access(ir, builder, arguments[0], bytes, write),
+            Logged::Checks => {
+                let once = [ir.number(1), ir.number(0), bytes];
+                log::check(ir, builder, arguments[0], once, write);
+            }
+        }
+    }
+
     /// Puts in the check behind a loop.
     fn check_sweep(&self, sweep: &Sweep<'m>, thread: Value<'m>, keeping: Keeping) {
         let (ir, builder) = (self.ir, &self.builder);
         builder.before(sweep.before);
         builder.with_line_of(sweep.accesses[0].0);
+        if self.log.is_some() {
+            let places = [sweep.count, sweep.stride, ir.number(sweep.size)];
+            log::check(ir, builder, sweep.address, places, sweep.write);
+        }
         let context = self.context(thread, keeping);
         let number = ir.integer(64);
         let ty = ir.function_type(ir.void(), &[ir.pointer(), number, number, number, number]);

@@ -15,6 +15,7 @@ mod effects;
 mod flow;
 mod functions;
 mod ir;
+mod log;
 mod loops;
 mod missing;
 mod neighbours;
