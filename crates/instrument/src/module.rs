@@ -60,6 +60,8 @@ pub struct Options {
     pub notes: bool,
     /// Whether the program is to count its accesses, for measurements.
     pub count: bool,
+    /// Whether it is to log its accesses and checks, for tests (`pass/log.rs`).
+    pub log: bool,
     /// For a program that is to be recorded, not checked.
     pub record: bool,
     /// What of it.

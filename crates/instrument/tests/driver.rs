@@ -119,6 +119,7 @@ done
             cache_limit: CACHE_LIMIT,
             identity: b"test".to_vec(),
             count: false,
+            log: false,
             record: false,
             selection: deadheat_instrument::select::Selection::default(),
             placement: Placement::Full,

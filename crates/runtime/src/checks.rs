@@ -284,8 +284,19 @@ pub fn strided<const WRITE: bool>(
 ) {
     touch::<WRITE>(t, addr, (count, stride, size), place, |t, granule, found| {
         let before = granule.saturating_sub(addr) / stride.max(1);
+        let (addr, size) = match size {
+            0..=16 => (addr + before * stride, size),
+            // Many accesses side by side: of those, only the bytes that race are told.
+            _ => {
+                let racing = found.iter().fold(0, |bytes: u8, found| bytes | found.mask);
+                (
+                    granule + racing.trailing_zeros() as usize,
+                    racing.count_ones() as usize,
+                )
+            }
+        };
         let present = Present {
-            addr: addr + before * stride,
+            addr,
             size,
             does: if WRITE { Does::Write } else { Does::Read },
             atomic: false,

@@ -175,16 +175,18 @@ pub fn size(addr: usize) -> Option<usize> {
 
 /// The block that an address is in, and where it begins.
 pub fn block_of(addr: usize) -> Option<(usize, Block)> {
-    // What is there goes before what was there once.
-    let small = (0..LARGE / ALIGN).find_map(|back| {
+    // What is there goes before what was there once, also before what began in the middle of it.
+    let mut smalls = (0..LARGE / ALIGN).filter_map(|back| {
         let at = (addr / ALIGN).checked_sub(back)? * ALIGN;
         let block = Word(word(at).load(Ordering::Relaxed)).unpack()?;
         (addr < at + block.size.max(1)).then_some((at, block))
     });
-    if let Some((_, block)) = small
-        && !block.freed
-    {
-        return small;
+    let small = smalls.next();
+    let there = { small.into_iter() }
+        .chain(smalls)
+        .find(|(_, block)| !block.freed);
+    if there.is_some() {
+        return there;
     }
     let blocks = LARGE_BLOCKS.lock();
     let large = blocks
@@ -346,5 +348,11 @@ mod tests {
         );
         assert_eq!(size(base + 0x11000), Some(5000));
         assert_eq!(size(base), None);
+        // The free block at 64 is part of a new one, whose beginning is elsewhere.
+        allocated(&mut t, base + 64, 200, 4);
+        freed(base + 64);
+        allocated(&mut t, base + 32, 100, 5);
+        assert_eq!(block_of(base + 80).map(|found| found.0), Some(base + 32));
+        assert!(block_of(base + 140).is_some_and(|found| found.1.freed));
     }
 }

@@ -15,6 +15,8 @@ use std::process::{Command, ExitCode};
 
 /// Set to 1, programs are instrumented to count their accesses, for `deadheat bench`.
 pub const COUNT: &str = "DEADHEAT_COUNT";
+/// Set to 1, programs log accesses and checks, for the tests of the placement (`tests/placement`).
+const LOG: &str = "DEADHEAT_LOG";
 /// The environment variable that asks for programs to be recorded, not checked.
 pub const RECORD: &str = "DEADHEAT_RECORD";
 /// What of them: globs, one a line or between semicolons.
@@ -97,6 +99,7 @@ fn link(face: Face, arguments: Vec<OsString>, term: Term) -> Result<u8> {
         cache_limit: driver::CACHE_LIMIT,
         identity: identity()?,
         count: std::env::var_os(COUNT).is_some_and(|value| value == "1"),
+        log: std::env::var_os(LOG).is_some_and(|value| value == "1"),
         record: std::env::var_os(RECORD).is_some_and(|value| !value.is_empty() && value != "0"),
         selection: Selection::parse(&globs(INCLUDE)?, &globs(EXCLUDE)?),
         placement: placement()?,

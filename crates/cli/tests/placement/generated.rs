@@ -5,6 +5,7 @@ use crate::harness::{Files, command, ran};
 use crate::truth::Truth;
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 const LEVELS: &[&str] = &["-O0", "-O1", "-O2"];
 const PLACEMENTS: &[&str] = &["off", "redundant", "full"];
@@ -19,23 +20,31 @@ fn set(name: &str) -> Option<u64> {
 }
 
 /// Results of instrumenting are kept between tests.
-fn cache() -> &'static str {
+pub fn cache() -> &'static str {
     concat!(env!("CARGO_TARGET_TMPDIR"), "/cache")
+}
+
+/// Programs to be made: so many, times `DEADHEAT_CASES`, or the one of `DEADHEAT_SEED`.
+pub fn seeds(programs: u64) -> Range<u64> {
+    match set("DEADHEAT_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..programs * set("DEADHEAT_CASES").unwrap_or(1),
+    }
+}
+
+/// Scenarios of a program: all, or the one of `DEADHEAT_SCENARIO`.
+pub fn scenarios() -> Range<usize> {
+    match set("DEADHEAT_SCENARIO") {
+        Some(one) => one as usize..one as usize + 1,
+        None => 0..SCENARIOS,
+    }
 }
 
 #[test]
 fn every_placement_names_what_races_in_generated_programs() {
-    let seeds = match set("DEADHEAT_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..PROGRAMS * set("DEADHEAT_CASES").unwrap_or(1),
-    };
-    let scenarios = match set("DEADHEAT_SCENARIO") {
-        Some(one) => one as usize..one as usize + 1,
-        None => 0..SCENARIOS,
-    };
     let (mut racing, mut calm) = (0, 0);
-    for seed in seeds {
-        let program = generate::program(seed, scenarios.clone());
+    for seed in seeds(PROGRAMS) {
+        let program = generate::program(seed, scenarios());
         for var in &program.vars {
             match var.races() {
                 true => racing += 1,

@@ -78,6 +78,7 @@ impl<'a> Workshop<'a> {
                 profile: None,
                 notes: true,
                 count: config.count,
+                log: config.log,
                 record: config.record,
                 selection: config.selection.clone(),
                 placement: config.placement,
@@ -302,6 +303,7 @@ impl<'a> Workshop<'a> {
                 profile: bitcode.profile(),
                 notes: false,
                 count: self.config.count,
+                log: self.config.log,
                 record: self.config.record,
                 selection: self.selection_for(std::iter::once(bitcode)),
                 placement: self.config.placement,
@@ -320,13 +322,14 @@ impl<'a> Workshop<'a> {
 
     fn key(&self, what: &str, options: &Options, contents: &[&[u8]]) -> Key {
         let options = format!(
-            "{what} abi {} level {} cpu {} pic {} notes {} count {} record {} {:?} placement {} explain {} profile {:?}",
+            "{what} abi {} level {} cpu {} pic {} notes {} count {} log {} record {} {:?} placement {} explain {} profile {:?}",
             deadheat_abi::VERSION,
             options.opt_level,
             options.cpu,
             options.pic,
             options.notes,
             self.config.count,
+            self.config.log,
             options.record,
             options.selection,
             options.placement.as_str(),

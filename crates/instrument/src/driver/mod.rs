@@ -52,6 +52,8 @@ pub struct Config {
     pub identity: Vec<u8>,
     /// Whether programs are to count their accesses.
     pub count: bool,
+    /// Whether they are to log accesses and checks, for tests.
+    pub log: bool,
     /// Make programs that are to be recorded, not checked.
     pub record: bool,
     /// What of them.

@@ -13,12 +13,13 @@ use super::private::Private;
 use super::redirect::redirect;
 use super::redundant;
 use super::templates::{Shape, Template};
-use super::{loops, neighbours, outside, perform, unmasked};
+use super::{lanes, log, loops, neighbours, outside, perform, unmasked};
 use crate::decisions::Rule;
 use crate::module::{Options, Placement};
 use deadheat_abi::{also, hooks, shadow};
 use llvm_sys::target::LLVMTargetDataRef;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 /// Instruments functions of one module.
 pub struct Inserter<'m, 'u> {
@@ -33,10 +34,19 @@ pub struct Inserter<'m, 'u> {
     count: bool,
     /// For a program that is to be recorded.
     record: bool,
+    /// Whether accesses and checks are to be logged, and which of the two is put in now.
+    log: Option<Logged>,
     placement: Placement,
     /// What calls do.
     calls: effects::Calls<'m>,
     decisions: Decisions,
+}
+
+/// What goes to the log of a program that has one.
+#[derive(Clone, Copy, PartialEq)]
+enum Logged {
+    Accesses,
+    Checks,
 }
 
 /// Numbers of attributes and metadata.
@@ -91,6 +101,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 invariant_load: ir.metadata_kind("invariant.load"),
             },
             record: options.record,
+            log: options.log.then_some(Logged::Checks),
             placement: options.placement,
             calls,
             decisions: Decisions::new(options.explain),
@@ -111,6 +122,11 @@ impl<'m, 'u> Inserter<'m, 'u> {
             self.plan_block(function, block, &mut plan);
         }
         plan.plain.reverse();
+        let logged = if self.log.is_some() {
+            plan.plain.clone()
+        } else {
+            Vec::new()
+        };
         if self.placement != Placement::Off && !self.record {
             let decisions = &mut self.decisions;
             redundant::remove(
@@ -171,6 +187,15 @@ impl<'m, 'u> Inserter<'m, 'u> {
         let thread = context::thread_variable(self.ir, &self.builder);
         // Contexts first: a check must come after the function's value is stored, and before the old one is put back.
         context::keep(self.ir, &self.builder, thread, keeping, &plan.calls);
+        if self.log.is_some() {
+            // The same ways to bytes as checks have, so that nothing is logged of one and not of the other.
+            self.log = Some(Logged::Accesses);
+            for (at, access) in logged {
+                self.builder.before(at);
+                self.check(access, thread, keeping);
+            }
+            self.log = Some(Logged::Checks);
+        }
         for (at, access) in plan.plain {
             self.decisions.note(at, &access, Rule::Checked, None);
             self.builder.before(at);
@@ -178,6 +203,16 @@ impl<'m, 'u> Inserter<'m, 'u> {
         }
         for sweep in sweeps {
             self.check_sweep(&sweep, thread, keeping);
+        }
+        // Behind the checks that come before a call: what it releases comes after them.
+        if self.log.is_some() {
+            let atomics = plan.atomic.iter().map(|(at, _)| *at);
+            for at in atomics.chain(plan.fences.iter().map(|(at, _)| *at)) {
+                log::atomic(self.ir, &self.builder, at);
+            }
+            for &call in &plan.calls.returning {
+                log::call(self.ir, &self.builder, call);
+            }
         }
         for (at, atomic) in plan.atomic {
             self.surround(at, atomic, thread, keeping);
@@ -221,6 +256,10 @@ impl<'m, 'u> Inserter<'m, 'u> {
                             at = selection.at;
                         }
                     }
+                    let parts = lanes::looked_at(at);
+                    if let (Some(parts), [whole]) = (&parts, &accesses[..]) {
+                        accesses = self.parts_of(at, *whole, parts);
+                    }
                     for mut access in accesses.into_iter().rev() {
                         access.place = self.places.place(index, access.pointer, access.alignment);
                         if let Some(rule) = self.needs_none(at, access) {
@@ -230,7 +269,9 @@ impl<'m, 'u> Inserter<'m, 'u> {
                         count = Some((at, count.map_or(1, |(_, count)| count + 1)));
                         if self.record {
                             match access.extent {
-                                Extent::Bytes(size) if perform::can(at, size, self.reader.layout()) => {
+                                Extent::Bytes(size)
+                                    if parts.is_none() && perform::can(at, size, self.reader.layout()) =>
+                                {
                                     plan.performed.push((at, size));
                                 }
                                 _ => plan.plain.push((at, access)),
@@ -259,6 +300,30 @@ impl<'m, 'u> Inserter<'m, 'u> {
             }
         }
         plan.counts.extend(count);
+    }
+
+    /// The parts of a vector that a load of all of it is about.
+    fn parts_of(&self, load: Value<'m>, whole: Access<'m>, parts: &[Range<u64>]) -> Vec<Access<'m>> {
+        let layout = self.reader.layout();
+        let Some((count, element)) = load.ty().vector() else {
+            return vec![whole];
+        };
+        let element = element.store_size(layout);
+        // Not of elements that are less than a byte.
+        if load.ty().store_size(layout) != u64::from(count) * element {
+            return vec![whole];
+        }
+        self.builder.before(load);
+        let part = |lanes: &Range<u64>| Access {
+            pointer: self.builder.offset(whole.pointer, lanes.start * element),
+            extent: Extent::Bytes((lanes.end - lanes.start) * element),
+            // Whatever is a power of two in both.
+            alignment: whole
+                .alignment
+                .min(1 << (lanes.start * element).trailing_zeros().min(16)),
+            ..whole
+        };
+        parts.iter().map(part).collect()
     }
 
     fn plan_call(&self, function: Value<'m>, call: Value<'m>, calls: &mut Calls<'m>) {
@@ -421,6 +486,12 @@ impl<'m, 'u> Inserter<'m, 'u> {
     }
 
     fn call(&mut self, shape: Shape, write: bool, keeping: Keeping, arguments: &[Value<'m>]) {
+        if let Some(what) = self.log {
+            self.log(what, shape, write, arguments);
+            if what == Logged::Accesses {
+                return;
+            }
+        }
         let template = Template {
             write,
             shape,
@@ -432,11 +503,32 @@ impl<'m, 'u> Inserter<'m, 'u> {
             .call(template.declare(self.ir), template.ty(self.ir), arguments);
     }
 
+    /// Puts in what logs an access or a check, with the arguments of the inline test.
+    fn log(&self, what: Logged, shape: Shape, write: bool, arguments: &[Value<'m>]) {
+        let (ir, builder) = (self.ir, &self.builder);
+        let bytes = match shape {
+            Shape::Exact { size, .. } | Shape::Loose { size } => ir.number(size),
+            Shape::Granules { count, .. } => ir.number(count * shadow::GRANULE),
+            Shape::Range => arguments[1],
+            Shape::RangeIf => builder.select(arguments[2], arguments[1], ir.number(0)),
+        };
+        match what {
+            Logged::Accesses => log::access(ir, builder, arguments[0], bytes, write),
+            Logged::Checks => {
+                let once = [ir.number(1), ir.number(0), bytes];
+                log::check(ir, builder, arguments[0], once, write);
+            }
+        }
+    }
+
     /// Puts in the check behind a loop.
     fn check_sweep(&self, sweep: &Sweep<'m>, thread: Value<'m>, keeping: Keeping) {
         let (ir, builder) = (self.ir, &self.builder);
         builder.before(sweep.before);
         builder.with_line_of(sweep.accesses[0].0);
+        if self.log.is_some() {
+            log::sweep(ir, builder, sweep);
+        }
         let context = self.context(thread, keeping);
         let (pointer, number) = (ir.pointer(), ir.integer(64));
         let (names, parameters, arguments) = match sweep.work {

@@ -303,6 +303,16 @@ impl<'m> Value<'m> {
         ) && llvm!(LLVMGetNUW(self.0)) != 0
     }
 
+    /// Which elements of its two vectors a shuffle takes, those of the second counted on from those of the first.
+    pub fn shuffled(self) -> impl Iterator<Item = u32> {
+        let count = match self.opcode() {
+            Some(Opcode::LLVMShuffleVector) => llvm!(LLVMGetNumMaskElements(self.0)),
+            _ => 0,
+        };
+        // One that is below zero stands for any value.
+        (0..count).filter_map(move |n| u32::try_from(llvm!(LLVMGetMaskValue(self.0, n))).ok())
+    }
+
     /// Whether it is an address within the object that another address is in.
     pub fn is_inbounds(self) -> bool {
         self.opcode() == Some(Opcode::LLVMGetElementPtr) && llvm!(LLVMIsInBounds(self.0)) != 0

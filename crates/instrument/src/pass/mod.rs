@@ -15,6 +15,8 @@ mod effects;
 mod flow;
 mod functions;
 mod ir;
+mod lanes;
+mod log;
 mod loops;
 mod missing;
 mod neighbours;

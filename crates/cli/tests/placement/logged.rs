@@ -1,0 +1,131 @@
+//! Programs that log their accesses and their checks, and what [`verify`] says of the logs.
+
+use crate::generate;
+use crate::generated::{cache, scenarios, seeds};
+use crate::harness::{Files, command, ran, root};
+use crate::verify::{self, Seen};
+use std::path::Path;
+use std::process::Command;
+
+const LEVELS: &[&str] = &["-O0", "-O2"];
+const PLACEMENTS: &[&str] = &["redundant", "full"];
+
+/// Builds a program so that it logs, runs it, and verifies what it logged.
+fn verify(
+    source: &str,
+    flags: &str,
+    arguments: &[&str],
+    placement: &str,
+    seen: &mut Seen,
+) -> Result<(), String> {
+    let files = Files::new();
+    let (library, logs) = (files.path("liblog.so"), files.path("logs"));
+    std::fs::create_dir(&logs).expect("a directory can be made");
+    let made = Command::new("cc")
+        .args(["-O2", "-shared", "-fPIC", "-pthread", "-o", &library])
+        .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/placement/log.c"))
+        .status();
+    assert!(made.is_ok_and(|status| status.success()), "log.c can be compiled");
+    let flags = format!("{flags} -w {library} -Wl,-rpath,{}", files.path(""));
+    let mut command = command(&["check", "--placement", placement, "--cflags", &flags, source]);
+    if !arguments.is_empty() {
+        command.arg("--").args(arguments);
+    }
+    let ran = ran(command
+        .env("DEADHEAT_CACHE", cache())
+        .env("DEADHEAT_LOG", "1")
+        .env("DEADHEAT_LOG_TO", &logs)
+        .env_remove("DEADHEAT_OPTIONS")
+        .env_remove("DEADHEAT_PLACEMENT"));
+    let mut threads = 0;
+    for log in std::fs::read_dir(&logs).expect("the logs are there") {
+        let events = verify::read(&log.expect("they can be listed").path());
+        threads += 1;
+        verify::verify(&events, seen)
+            .map_err(|wrong| format!("{source} {flags} with --placement {placement}: {wrong}"))?;
+    }
+    assert!(threads > 1, "{source} logs nothing: {}", ran.stderr);
+    Ok(())
+}
+
+#[test]
+fn accesses_are_covered_and_checks_legitimate_in_generated_programs() {
+    let mut seen = Seen::default();
+    for seed in seeds(1) {
+        let program = generate::program(seed, scenarios());
+        let files = Files::new();
+        let source = files.file("generated.c", &program.text);
+        for level in LEVELS {
+            for placement in PLACEMENTS {
+                if let Err(wrong) = verify(&source, level, &[], placement, &mut seen) {
+                    panic!(
+                        "{wrong}\nagain: DEADHEAT_SEED={seed} cargo test -p deadheat --test placement logged"
+                    );
+                }
+            }
+        }
+    }
+    eprintln!("{} accesses, {} checks", seen.accesses, seen.checks);
+    assert!(seen.checks > 0 && seen.checks < seen.accesses);
+}
+
+#[test]
+fn accesses_are_covered_and_checks_legitimate_in_test_programs() {
+    let mut seen = Seen::default();
+    let mut programs = 0;
+    let directory = root().join("tests/programs/c");
+    for entry in std::fs::read_dir(directory).expect("the programs are there") {
+        let path = entry.expect("they can be listed").path();
+        let name = path
+            .file_name()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let meant = ["sweep_", "array_", "placement_"]
+            .iter()
+            .any(|start| name.starts_with(start));
+        if !meant || !name.ends_with(".c") {
+            continue;
+        }
+        programs += 1;
+        let source = path.to_str().expect("a UTF-8 path");
+        for level in LEVELS {
+            verify(source, level, &[], "full", &mut seen).unwrap_or_else(|wrong| panic!("{wrong}"));
+        }
+    }
+    assert!(programs > 10, "only {programs}");
+}
+
+/// Workloads that CI verifies; `DEADHEAT_WORKLOADS` names others, or `all`.
+const WORKLOADS: &str = "sor crypt lufact";
+
+#[test]
+fn accesses_are_covered_and_checks_legitimate_in_workloads() {
+    let named = std::env::var("DEADHEAT_WORKLOADS").unwrap_or_else(|_| WORKLOADS.to_owned());
+    let directory = root().join("bench/workloads");
+    let mut verified = 0;
+    for entry in std::fs::read_dir(&directory).expect("the workloads are there") {
+        let path = entry.expect("they can be listed").path();
+        let stem = path
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned();
+        let wanted = named == "all" || named.split(' ').any(|name| name == stem);
+        if !wanted || path.extension().is_none_or(|end| end != "c") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("it can be read");
+        let quick = text.split_once("quick: ").map(|(_, rest)| rest);
+        let quick = quick
+            .and_then(|rest| rest.split_whitespace().next())
+            .unwrap_or("1");
+        let flags = format!("-O2 -I{}/include -lm", directory.display());
+        let mut seen = Seen::default();
+        let source = path.to_str().expect("a UTF-8 path");
+        verify(source, &flags, &["2", quick], "full", &mut seen).unwrap_or_else(|wrong| panic!("{wrong}"));
+        eprintln!("{stem}: {} accesses, {} checks", seen.accesses, seen.checks);
+        verified += 1;
+    }
+    assert!(verified > 0, "no workload is called {named}");
+}
