@@ -72,6 +72,8 @@ fn the_library_exports_the_contract_and_what_it_interposes() {
         hooks::WRITE_RANGE,
         hooks::READ_STRIDED,
         hooks::WRITE_STRIDED,
+        hooks::LOAD16,
+        hooks::STORE16,
         hooks::READ_GATHER,
         hooks::WRITE_GATHER,
         hooks::READ_COMMIT,

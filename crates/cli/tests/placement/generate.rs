@@ -100,8 +100,6 @@ pub struct Var {
     pub allocated: Option<usize>,
     /// What is true of each of its bytes.
     pub truth: Vec<Truth>,
-    /// Which bytes lie among those that one loop reads: the optimiser may read them as well, as parts of vectors.
-    pub spanned: Vec<bool>,
 }
 
 /// Programs and what races in them.
@@ -162,7 +160,6 @@ fn scenario(rng: &mut Rng, number: usize) -> Scenario {
             len,
             allocated: rng.chance(20).then_some(0),
             truth: vec![Truth::Never; len * element.bytes],
-            spanned: vec![false; len * element.bytes],
         }
     });
     let mut made = Scenario {
@@ -418,18 +415,6 @@ fn judge(scenario: &mut Scenario) {
         steps.iter().map(node).collect::<Vec<_>>()
     });
     let threads = threads.collect::<Vec<_>>();
-    for accesses in threads.iter().flatten().filter_map(Node::accesses) {
-        for (n, var) in scenario.vars.iter_mut().enumerate() {
-            let reads = || accesses.iter().filter(|access| access.var == n && !access.write);
-            let ends = (
-                reads().map(|read| read.byte).min(),
-                reads().map(|read| read.byte).max(),
-            );
-            if let (Some(first), Some(last)) = ends {
-                var.spanned[first..=last].fill(true);
-            }
-        }
-    }
     for (Access { var, byte, .. }, found) in truth::of(&threads) {
         let place = &mut scenario.vars[var].truth[byte];
         *place = (*place).max(found);

@@ -52,16 +52,8 @@ fn every_placement_names_what_races_in_generated_programs() {
             }
         }
         for level in LEVELS {
-            let mut widened = BTreeSet::new();
             for placement in PLACEMENTS {
                 let mut wrongs = differences(&program, level, placement);
-                if *level != "-O0" && *placement == "off" {
-                    widened = { wrongs.iter() }
-                        .filter_map(|wrong| wrong.widened.clone())
-                        .collect();
-                }
-                // The optimiser's reads are no fault of the placement; those that only the placement makes are.
-                wrongs.retain(|wrong| wrong.widened.as_ref().is_none_or(|var| !widened.contains(var)));
                 let Some(wrong) = wrongs.pop() else {
                     continue;
                 };
@@ -103,8 +95,6 @@ impl Var {
 struct Wrong {
     scenario: usize,
     what: String,
-    /// The array, if it is a race with what the optimiser may have read beyond what the program reads.
-    widened: Option<String>,
 }
 
 /// Builds and runs a program, and compares.
@@ -135,11 +125,7 @@ fn differences(program: &Program, level: &str, placement: &str) -> Vec<Wrong> {
         let (offset, size) = (number(&location["block"]["offset"]), number(&location["size"]));
         let Some(var) = find(program, location) else {
             let what = format!("a race at {location} is reported, where nothing is shared");
-            wrong.push(Wrong {
-                scenario: 0,
-                what,
-                widened: None,
-            });
+            wrong.push(Wrong { scenario: 0, what });
             continue;
         };
         found.insert(&var.name);
@@ -149,12 +135,9 @@ fn differences(program: &Program, level: &str, placement: &str) -> Vec<Wrong> {
             .all(|truth| *truth == Truth::Never)
         {
             let what = format!("a race at {}+{offset} is reported that is none", var.name);
-            let spanned = var.spanned[offset.min(end)..end].contains(&true);
-            let widened = spanned.then(|| var.name.clone());
             wrong.push(Wrong {
                 scenario: var.scenario(),
                 what,
-                widened,
             });
         }
     }
@@ -168,7 +151,6 @@ fn differences(program: &Program, level: &str, placement: &str) -> Vec<Wrong> {
         wrong.push(Wrong {
             scenario: var.scenario(),
             what,
-            widened: None,
         });
     }
     wrong

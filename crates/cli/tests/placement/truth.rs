@@ -33,16 +33,6 @@ pub enum Node {
     Nothing,
 }
 
-impl Node {
-    /// Its accesses, if that is what it is.
-    pub fn accesses(&self) -> Option<&[Access]> {
-        match self {
-            Node::Accesses(accesses, _) => Some(accesses),
-            _ => None,
-        }
-    }
-}
-
 /// Each byte that two threads access, and what is true of it.
 pub fn of(threads: &[Vec<Node>]) -> Vec<(Access, Truth)> {
     let steps: Vec<(usize, usize)> = threads

@@ -197,8 +197,7 @@ fn steps_that_neighbours_fill_are_no_gaps() {
 /// The hooks of a loop over `%i` around one over `%j`, whose rounds make an access, and what is between the two.
 fn nested(access: &str, between: &str) -> Vec<String> {
     let text = fully(&format!(
-        "declare void @other()
-        define void @f(ptr %p, i64 %n, i64 %m) {{
+        "define void @f(ptr %p, i64 %n, i64 %m) {{
         start:
             br label %outer
         outer:
