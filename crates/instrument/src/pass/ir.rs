@@ -183,10 +183,11 @@ impl<'m> Block<'m> {
         !first.is_null() && llvm!(LLVMGetNextUse(first)).is_null()
     }
 
-    /// Its first instruction that is no phi.
+    /// Its first instruction that need not be where it is: no phi, no landing pad.
     pub fn first_real(self) -> Value<'m> {
+        let fixed = [Some(Opcode::LLVMPHI), Some(Opcode::LLVMLandingPad)];
         self.instructions()
-            .find(|at| at.opcode() != Some(Opcode::LLVMPHI))
+            .find(|at| !fixed.contains(&at.opcode()))
             .expect("a block ends with an instruction that is no phi")
     }
 }
