@@ -291,33 +291,3 @@ fn narrow_numbers_count_rounds_too() {
     );
     assert_eq!(kinds(&hooks(&text, "f")), ["write_strided(4, 4)"]);
 }
-
-#[test]
-fn loops_that_are_left_to_a_landing_pad_are_checked_behind_it() {
-    let text = fully(
-        "declare i32 @__gxx_personality_v0(...)
-        define linkonce_odr void @pure(i64 %x) noinline { ret void }
-        define void @f(ptr %p, i64 %n) personality ptr @__gxx_personality_v0 {
-        start:
-            br label %loop
-        loop:
-            %i = phi i64 [ 0, %start ], [ %next, %latch ]
-            %a = getelementptr i64, ptr %p, i64 %i
-            store i64 1, ptr %a
-            invoke void @pure(i64 %i) to label %latch unwind label %pad
-        latch:
-            %next = add i64 %i, 1
-            %more = icmp ult i64 %next, %n
-            br i1 %more, label %loop, label %done
-        pad:
-            %exception = landingpad { ptr, i32 } cleanup
-            resume { ptr, i32 } %exception
-        done:
-            ret void
-        }",
-    );
-    assert_eq!(
-        kinds(&hooks(&text, "f")),
-        ["write_strided(8, 8)", "write_strided(8, 8)"]
-    );
-}
