@@ -22,6 +22,7 @@ mod traces;
 use args::{Cli, Command};
 use clap::Parser;
 use native::{cargo, cc, check, explain, record, reporter, shim};
+use std::panic::resume_unwind;
 use std::process::ExitCode;
 use term::{Color, Term, say};
 
@@ -32,7 +33,18 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Exit status for a wrong command line or input that cannot be read.
 const USAGE: u8 = 2;
 
+/// For the thread that does the work: the limit of the first one's may be what is right for a program that is checked.
+const STACK: usize = 16 << 20;
+
 fn main() -> ExitCode {
+    match std::thread::Builder::new().stack_size(STACK).spawn(run) {
+        Ok(work) => work.join().unwrap_or_else(|panic| resume_unwind(panic)),
+        // There may be no more threads for who reports that there were none.
+        Err(_) => run(),
+    }
+}
+
+fn run() -> ExitCode {
     if let Some(face) = shim::face(std::env::args_os().next().as_ref()) {
         return shim::run(face, std::env::args_os().skip(1).collect());
     }
