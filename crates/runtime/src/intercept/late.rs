@@ -116,6 +116,7 @@ unsafe extern "C" fn relay(signal: c_int, info: *mut siginfo_t, context: *mut c_
                 core::mem::transmute(own.sa_sigaction);
             handler(signal, info, context);
         } else {
+            // SAFETY: as above; without SA_SIGINFO it takes the signal alone.
             let handler: unsafe extern "C-unwind" fn(c_int) = core::mem::transmute(own.sa_sigaction);
             handler(signal);
         }

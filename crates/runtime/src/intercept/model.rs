@@ -170,6 +170,7 @@ const NAMES: [&[u8]; 7] = [
     b"linux-vdso",
 ];
 
+// SAFETY of calling it: as the loader does it for `dl_iterate_phdr`, with what it was given for `found`.
 unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _size: usize, found: *mut c_void) -> c_int {
     // SAFETY: the loader's structure and its own strings and tables, and our own pointer.
     let (info, name, headers, found) = unsafe {
@@ -221,6 +222,7 @@ pub struct Own {
 core::arch::global_asm!(".hidden __start_deadheat_own", ".hidden __stop_deadheat_own");
 
 fn owns() -> impl Iterator<Item = Own> {
+    // SAFETY: the linker defines both names, at the bounds of the section.
     unsafe extern "C" {
         #[link_name = "__start_deadheat_own"]
         static FIRST: usize;
@@ -261,6 +263,7 @@ macro_rules! process_has {
 /// The function of [`process_has!`], by its type.
 macro_rules! the_process {
     ($name:ident: fn($($ty:ty),*) -> $ret:ty) => {{
+        // SAFETY: `process_has!` defines the name, as a word of this size.
         unsafe extern "C" {
             #[link_name = concat!("deadheat_model_", stringify!($name))]
             static ADDRESS: usize;
@@ -292,6 +295,7 @@ macro_rules! models {
             );
 
             #[allow(unused_unsafe, unused_variables)]
+            // SAFETY of calling it: as of the function of the C library, from the stub below.
             unsafe extern "C-unwind" fn body($($($number: $nty,)+)? $($arg: $ty,)* pc: usize) -> $ret {
                 let (address, function) = the_process!($name: fn($($($nty,)+)? $($ty),*) -> $ret);
                 let model = Model::of(address, pc);
@@ -313,6 +317,7 @@ macro_rules! models {
 
             #[unsafe(export_name = concat!("__deadheat_", stringify!($name)))]
             #[unsafe(naked)]
+            // SAFETY of calling it: as of the function of the C library; it hands on where it was called from.
             unsafe extern "C-unwind" fn stub($($($number: $nty,)+)? $($arg: $ty),*) -> $ret {
                 $crate::intercept::define::stub!(body $($arg)*)
             }

@@ -8,6 +8,7 @@ use crate::sync;
 use core::cell::Cell;
 use core::ffi::{c_int, c_void};
 
+// SAFETY of calling one: it is the routine of a `once`, which the C library would call.
 type Routine = unsafe extern "C-unwind" fn();
 
 thread_local! {

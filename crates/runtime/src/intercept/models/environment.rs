@@ -4,6 +4,7 @@
 use crate::intercept::model::{Model, models};
 use core::ffi::{c_char, c_int};
 
+// SAFETY: the C library's own variable, of this type.
 unsafe extern "C" {
     static environ: *const *const c_char;
 }

@@ -39,6 +39,7 @@ unsafe fn a_line(
     result
 }
 
+// SAFETY: the C library's own variables, of this type.
 unsafe extern "C" {
     pub(super) static stdin: *mut FILE;
     pub(super) static stdout: *mut FILE;

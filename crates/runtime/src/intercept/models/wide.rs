@@ -8,6 +8,7 @@ use libc::{size_t, wchar_t};
 const FAILED: size_t = usize::MAX;
 const NOT_WHOLE: size_t = usize::MAX - 1;
 
+// SAFETY: the C library's own functions, of these types.
 unsafe extern "C" {
     fn wcsnlen(text: *const wchar_t, limit: size_t) -> size_t;
     fn __ctype_get_mb_cur_max() -> size_t;

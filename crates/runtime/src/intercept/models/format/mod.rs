@@ -40,6 +40,7 @@ macro_rules! variadic {
             };
 
             #[allow(unused_unsafe, unused_variables)]
+            // SAFETY of calling it: as of the function of the C library, from the stub below, with the list that it made.
             unsafe extern "C-unwind" fn body($($arg: $ty,)* call: *mut Call) -> c_int {
                 let (address, by) = the_process!($by: fn($($ty,)* *mut List) -> c_int);
                 // SAFETY: the stub's list.
@@ -63,6 +64,7 @@ macro_rules! variadic {
 
             #[unsafe(export_name = concat!("__deadheat_", stringify!($name)))]
             #[unsafe(naked)]
+            // SAFETY of calling it: as of the function of the C library; it makes a list of its further arguments.
             unsafe extern "C-unwind" fn stub() {
                 list::stub!(body OWN $($arg)*)
             }
