@@ -143,7 +143,7 @@ pub fn sweep<'m>(
             swept.iter().any(|one| one.at.iter().any(same))
         };
         plain.retain(|(at, access)| !is_swept(at, access));
-        let mut place = Place {
+        let place = Place {
             around,
             within: outermost.map(|m| (m, &loops[m])),
             rounds: &rounds,
@@ -244,14 +244,13 @@ impl<'m> Rounds<'m> {
             .instructions()
             .take_while(|at| at.opcode() == Some(Opcode::LLVMPHI))
         {
-            let narrow = value.ty().integer_bits().is_some_and(|bits| bits < 64);
-            if !narrow && value.ty().integer_bits() != Some(64) && !value.ty().is_plain_pointer() {
-                continue;
-            }
-            let Some(Affine { start, step }) = (match narrow {
-                true => values.of_signed(value),
-                false => values.of(value),
-            }) else {
+            let found = match value.ty().integer_bits() {
+                Some(64) => values.of(value),
+                Some(..64) => values.of_signed(value),
+                None if value.ty().is_plain_pointer() => values.of(value),
+                _ => None,
+            };
+            let Some(Affine { start, step }) = found else {
                 continue;
             };
             let Some(step) = step.as_constant().filter(|step| *step != 0) else {
@@ -455,7 +454,7 @@ struct Place<'a, 'm> {
 
 impl<'m> Place<'_, 'm> {
     /// Puts what computes the ranges behind the loop.
-    fn put(&mut self, frame: &mut Frame<'_, 'm>, swept: &[Swept<'m>], sweeps: &mut Vec<Sweep<'m>>) {
+    fn put(&self, frame: &mut Frame<'_, 'm>, swept: &[Swept<'m>], sweeps: &mut Vec<Sweep<'m>>) {
         if swept.is_empty() {
             return;
         }
@@ -554,15 +553,11 @@ fn unbroken<'m>(
     count: Value<'m>,
     (step, size): (i64, u64),
 ) -> (Value<'m>, Value<'m>) {
-    if step == 0 {
-        let any = builder.below(ir.number(0), count);
-        return (address, builder.select(any, ir.number(size), ir.number(0)));
-    }
     let way = builder.multiply(count, ir.number(step.unsigned_abs()));
-    let rest = ir.number(size.wrapping_sub(step.unsigned_abs()));
+    let rest = ir.number(size - step.unsigned_abs());
     let any = builder.below(ir.number(0), count);
     let len = builder.select(any, builder.add(way, rest), ir.number(0));
-    if step > 0 {
+    if step >= 0 {
         return (address, len);
     }
     // The last one is the lowest.
