@@ -2,7 +2,7 @@
 // barnes. Checked by the mass in the tree, by the momentum, which stays nearly, and by the forces on some bodies, summed
 // over all others.
 // suite: splash
-// size: 30000 quick: 500 sweep: 4000 8000 16000 30000
+// size: 60000 quick: 500 sweep: 4000 8000 16000 30000
 // flags: -lm
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // IDEA encryption and decryption of an array, each thread its slice of blocks: the theme of Java Grande's crypt. Checked by
 // the cipher's published test vector and by decryption, which must give the text back.
 // suite: java-grande
-// size: 10000000 quick: 60000 sweep: 1250000 2500000 5000000 10000000
+// size: 14000000 quick: 60000 sweep: 1250000 2500000 5000000 10000000
 #include <string.h>
 
 #include "include/team.h"
@@ -87,7 +87,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    blocks = arguments(count, words, 10000000, 2, 1L << 32);
+    blocks = arguments(count, words, 14000000, 2, 1L << 32);
     text = room(blocks, sizeof *text);
     cipher = room(blocks, sizeof *cipher);
     back = room(blocks, sizeof *back);

@@ -2,6 +2,7 @@
 // Checked by counting with one ordinary map.
 // suite: c++
 // size: 6500000 quick: 20000 sweep: 800000 1600000 3200000 6500000
+// flags: -std=c++20
 #include <barrier>
 #include <mutex>
 #include <optional>

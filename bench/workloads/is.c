@@ -1,7 +1,7 @@
 // Ranks of integer keys from a common histogram, which the threads add theirs to with atomics: the theme of NAS's integer
 // sort. Checked by putting each key at its rank, which must sort them.
 // suite: nas
-// size: 20000000 quick: 10000 sweep: 2500000 5000000 10000000 20000000
+// size: 26000000 quick: 10000 sweep: 2500000 5000000 10000000 20000000
 #include <stdatomic.h>
 #include <string.h>
 
@@ -62,7 +62,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    keys = arguments(count, words, 20000000, 2 * ROUNDS, 1L << 31);
+    keys = arguments(count, words, 26000000, 2 * ROUNDS, 1L << 31);
     key = room(keys, sizeof *key);
     common = room(VALUES, sizeof *common);
     ranks = room(VALUES, sizeof *ranks);

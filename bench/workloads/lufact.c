@@ -1,7 +1,7 @@
 // LU factorisation with partial pivoting, a column at a time, columns dealt round the threads: the theme of Java Grande's
 // lufact (Linpack). Checked by solving for a known vector.
 // suite: java-grande
-// size: 1900 quick: 150 sweep: 500 900 1400 1900
+// size: 2400 quick: 150 sweep: 500 900 1400 1900
 // flags: -lm
 #include <math.h>
 
@@ -62,7 +62,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    n = arguments(count, words, 1900, 2, 1L << 15);
+    n = arguments(count, words, 2400, 2, 1L << 15);
     columns = room(n * n, sizeof *columns);
     pivots = room(n, sizeof *pivots);
     double *right = room(n, sizeof *right);

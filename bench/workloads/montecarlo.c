@@ -1,7 +1,7 @@
 // Prices of an option from random paths of its share, taken one by one from a common counter: the theme of Java Grande's
 // montecarlo. Checked against the Black-Scholes formula, within four standard errors.
 // suite: java-grande
-// size: 350000 quick: 3000 sweep: 45000 90000 180000 350000
+// size: 480000 quick: 3000 sweep: 45000 90000 180000 350000
 // flags: -lm
 #include <math.h>
 
@@ -56,7 +56,7 @@ static double normal_below(double x) {
 }
 
 int main(int count, char **words) {
-    paths = arguments(count, words, 350000, 100, 1L << 32);
+    paths = arguments(count, words, 480000, 100, 1L << 32);
     payoffs = room(paths, sizeof *payoffs);
     run_team(body);
     double sum = 0, squares = 0;

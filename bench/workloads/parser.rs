@@ -100,7 +100,7 @@ fn main() -> ExitCode {
         .chain(
             text.iter()
                 .enumerate()
-                .filter(|(_, &byte)| byte == b'\n')
+                .filter(|&(_, &byte)| byte == b'\n')
                 .map(|(place, _)| place + 1),
         )
         .collect();

@@ -2,7 +2,7 @@
 // raytracer, whose sum over the picture is guarded by a lock of its own for each thread, as here with the race. Checked by
 // tracing every eighth row again alone and by adding the picture up.
 // suite: java-grande
-// size: 1700 quick: 100 sweep: 400 800 1200 1700
+// size: 2000 quick: 100 sweep: 400 800 1200 1700
 // flags: -lm
 #include <math.h>
 
@@ -108,7 +108,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    side = arguments(count, words, 1700, 8, 1L << 16);
+    side = arguments(count, words, 2000, 8, 1L << 16);
     picture = room(side * side, sizeof *picture);
     uint64_t state = 1;
     for (int i = 0; i < SPHERES; i++) {

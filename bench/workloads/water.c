@@ -1,7 +1,7 @@
 // A drop of flexible water molecules, all pairs, forces added to each molecule under its lock: the theme of SPLASH's
 // water-nsquared. Checked by the energy and the momentum, which stay.
 // suite: splash
-// size: 1700 quick: 100 sweep: 400 800 1200 1700
+// size: 2200 quick: 100 sweep: 400 800 1200 1700
 // flags: -lm
 #include <math.h>
 
@@ -128,7 +128,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    molecules = arguments(count, words, 1700, 8, 1L << 20);
+    molecules = arguments(count, words, 2200, 8, 1L << 20);
     drop = room(molecules, sizeof *drop);
     shares = room(threads, sizeof *shares);
     for (int thread = 0; thread < threads; thread++) {

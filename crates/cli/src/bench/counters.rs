@@ -4,9 +4,10 @@
 use super::build::{Builder, Version};
 use super::measure::{Meter, Run};
 use super::results::Outcome;
-use super::tools::COUNTING;
+use super::tools::{Build, Tool};
 use super::workload::Workload;
 use anyhow::Result;
+use deadheat_abi::options::VARIABLE;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 
@@ -30,23 +31,26 @@ pub const NAMES: [(&str, &str); 7] = [
     ("shadow-states", "granules of eight bytes with a state at the end"),
 ];
 
-/// Runs a workload and counts. The inner error says why it could not.
+/// Runs a workload as `tool` does, built to count. The inner error says why it could not.
 pub fn count(
+    tool: &Tool,
+    build: &Build,
     workload: &Workload,
     arguments: [OsString; 2],
     builder: &Builder,
     meter: &Meter,
 ) -> Result<Result<BTreeMap<String, u64>, String>> {
-    let program = match builder.program(workload, &COUNTING, Version::Clean) {
+    let program = match builder.program(workload, build, Version::Clean) {
         Ok(program) => program,
         Err(error) => return Ok(Err(format!("it cannot be built to count: {error:#}"))),
     };
+    let mut options = "stats=1:count=1".to_owned();
+    for (_, more) in tool.environment.iter().filter(|(name, _)| *name == VARIABLE) {
+        options = format!("{options}:{more}");
+    }
     let mut run = Run {
         command: vec![program.into()],
-        environment: vec![(
-            deadheat_abi::options::VARIABLE.to_owned(),
-            "stats=1:count=1".to_owned(),
-        )],
+        environment: vec![(VARIABLE.to_owned(), options)],
     };
     run.command.extend(arguments);
     let ran = meter.run(&run)?;

@@ -6,7 +6,7 @@ use super::measure::{Meter, Run};
 use super::progress::Progress;
 use super::quality::{environment, reports};
 use super::results::{Outcome, Point};
-use super::tools::{DEADHEAT, Reports, Tool};
+use super::tools::{Reports, Tool};
 use super::workload::Workload;
 use anyhow::Result;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ struct Cell<'a> {
 pub fn measure(plan: &Plan, builder: &Builder, meter: &Meter) -> Result<Vec<Point>> {
     let mut cells = build(plan, builder);
     let timed = cells.iter().filter(|cell| cell.program.is_some()).count() as u64;
-    let counted = |cell: &Cell<'_>| plan.counters && cell.program.is_some() && cell.tool.name == DEADHEAT;
+    let counted = |cell: &Cell<'_>| plan.counters && cell.program.is_some() && cell.tool.counting.is_some();
     let counts = cells.iter().filter(|cell| counted(cell)).count() as u64;
     let progress = Progress::new(timed * plan.runs + counts);
     for _ in 0..plan.runs {
@@ -60,10 +60,13 @@ pub fn measure(plan: &Plan, builder: &Builder, meter: &Meter) -> Result<Vec<Poin
         }
     }
     for cell in cells.iter_mut().filter(|cell| counted(cell)) {
+        let Some(build) = &cell.tool.counting else {
+            continue;
+        };
         progress.say(&format!("{}, counting", cell.name()));
         progress.step();
         let arguments = cell.arguments();
-        match counters::count(cell.workload, arguments, builder, meter)? {
+        match counters::count(cell.tool, build, cell.workload, arguments, builder, meter)? {
             Ok(counters) => cell.point.counters = counters,
             Err(why) => cell.point.uncounted = Some(why),
         }

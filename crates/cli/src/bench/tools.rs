@@ -4,6 +4,7 @@
 //! runs have in `DEADHEAT_OPTIONS`. Rows with the same `build.name` share their programs.
 
 use crate::native::compilers::{self, Language};
+use crate::native::shim::{COUNT, PLACEMENT};
 use anyhow::{Context, Result, bail};
 use deadheat_abi::options;
 use std::path::Path;
@@ -24,6 +25,8 @@ pub struct Tool {
     pub about: &'static str,
     /// How programs are built for it.
     pub build: Build,
+    /// How they are built to count, if it can.
+    pub counting: Option<Build>,
     /// What stands in front of the program.
     pub command: &'static [&'static str],
     /// What its runs have in the environment.
@@ -88,21 +91,31 @@ const OURS: Build = Build {
 /// Without the checks that others make superfluous (`--placement redundant`).
 const REDUNDANT: Build = Build {
     name: "redundant",
-    environment: &[(crate::native::shim::PLACEMENT, "redundant")],
-    ..OURS
-};
-
-/// To be counted, not timed (`counters.rs`).
-pub const COUNTING: Build = Build {
-    name: "count",
-    environment: &[(crate::native::shim::COUNT, "1")],
+    environment: &[(PLACEMENT, "redundant")],
     ..OURS
 };
 
 /// With a check for each access: to see what a check takes (`instructions.rs`), and what placement saves.
 pub const EACH: Build = Build {
     name: "each",
-    environment: &[(crate::native::shim::PLACEMENT, "off")],
+    environment: &[(PLACEMENT, "off")],
+    ..OURS
+};
+
+/// To be counted, not timed (`counters.rs`): the three above.
+const COUNTING: Build = Build {
+    name: "count",
+    environment: &[(COUNT, "1")],
+    ..OURS
+};
+const COUNTING_REDUNDANT: Build = Build {
+    name: "count-redundant",
+    environment: &[(COUNT, "1"), (PLACEMENT, "redundant")],
+    ..OURS
+};
+const COUNTING_EACH: Build = Build {
+    name: "count-each",
+    environment: &[(COUNT, "1"), (PLACEMENT, "off")],
     ..OURS
 };
 
@@ -126,6 +139,7 @@ const BASE: Tool = Tool {
     name: NATIVE,
     about: "clang -O2, rustc -O: nothing is looked for",
     build: PLAIN,
+    counting: None,
     command: &[],
     environment: &[],
     rust: Ok(()),
@@ -160,6 +174,7 @@ pub const TOOLS: &[Tool] = &[
         name: DEADHEAT,
         about: "as `deadheat check` builds it",
         build: OURS,
+        counting: Some(COUNTING),
         reports: Reports::Deadheat,
         ..BASE
     },
@@ -167,6 +182,7 @@ pub const TOOLS: &[Tool] = &[
         name: "ft",
         about: "deadheat with a check for each access and no compressed shadow, as FastTrack",
         build: EACH,
+        counting: Some(COUNTING_EACH),
         environment: UNCOMPRESSED,
         ..VARIANT
     },
@@ -174,6 +190,7 @@ pub const TOOLS: &[Tool] = &[
         name: "rc",
         about: "deadheat with redundant checks left out and no compressed shadow, as RedCard",
         build: REDUNDANT,
+        counting: Some(COUNTING_REDUNDANT),
         environment: UNCOMPRESSED,
         ..VARIANT
     },
@@ -181,12 +198,14 @@ pub const TOOLS: &[Tool] = &[
         name: "ss",
         about: "deadheat with a check for each access and compressed shadow, as SlimState and SHRINKWRAP",
         build: EACH,
+        counting: Some(COUNTING_EACH),
         ..VARIANT
     },
     Tool {
         name: "sc",
         about: "deadheat with redundant checks left out and compressed shadow, as SlimCard",
         build: REDUNDANT,
+        counting: Some(COUNTING_REDUNDANT),
         ..VARIANT
     },
     Tool {

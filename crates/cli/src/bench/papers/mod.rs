@@ -82,7 +82,7 @@ pub const PAPERS: &[Paper] = &[
     Paper {
         name: "shrinkwrap-5.1",
         about: "race checks and shadow states, FastTrack and compressed",
-        needs: Needs::Traces,
+        needs: Needs::Results,
         make: shrinkwrap::table_5_1,
     },
     Paper {
@@ -225,16 +225,18 @@ mod tests {
             point("crypt", NATIVE, &[1.0, 1.0], 10),
             point("crypt", "empty", &[2.0, 2.0], 12),
             point("crypt", "ft", &[4.0, 4.0], 30),
+            point("crypt", "ss", &[3.0, 3.0], 25),
             point("crypt", "deadheat", &[2.5, 2.5], 20),
         ]);
-        let counters = &mut measured.points[3].counters;
-        for (name, value) in [
-            ("accesses", 1000),
-            ("checks", 900),
-            ("race-checks", 80),
-            ("shadow-states", 70),
-        ] {
-            counters.insert(name.to_owned(), value);
+        for (n, checks, race_checks, states) in [(2, 1000, 800, 700), (3, 1000, 80, 7), (4, 900, 80, 70)] {
+            measured.points[n].counters = [
+                ("accesses", 1000),
+                ("checks", checks),
+                ("race-checks", race_checks),
+                ("shadow-states", states),
+            ]
+            .map(|(name, value)| (name.to_owned(), value))
+            .into();
         }
         let directory = tempfile::tempdir().unwrap();
         let mut generator = Generator::new(&Config {
@@ -262,8 +264,13 @@ mod tests {
         let bigfoot = (named("bigfoot-1").unwrap().make)(&all).unwrap();
         // Overhead is what comes on top: four times native is three.
         assert!(
-            bigfoot.contains("| crypt | 0.90 | 1.00 | 3.00 | – | – | – | 1.50 |"),
+            bigfoot.contains("| crypt | 0.90 | 1.00 | 3.00 | – | 2.00 | – | 1.50 |"),
             "{bigfoot}"
+        );
+        let shrinkwrap = (named("shrinkwrap-5.1").unwrap().make)(&all).unwrap();
+        assert!(
+            shrinkwrap.contains("| crypt | 800 | 0.10 | 700 | 0.01 |"),
+            "{shrinkwrap}"
         );
     }
 }

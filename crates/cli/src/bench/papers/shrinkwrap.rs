@@ -1,7 +1,6 @@
 //! SHRINKWRAP, Tables 5.1 and 5.2.
 
 use super::Sources;
-use super::traces::analyse;
 use crate::bench::markdown::{Table, number};
 use crate::bench::results::{Point, Quantity};
 use crate::bench::stat::geometric_mean;
@@ -9,13 +8,14 @@ use crate::bench::tables::mean;
 use crate::bench::tools::NATIVE;
 use crate::meter::thousands;
 use anyhow::Result;
-use deadheat_detect::select::Choice;
 
 /// Programs that wait more than they compute: shown, and left out of means, as there.
 const WAITING: [&str; 5] = ["elevator", "philosophers", "philo", "hedc", "jbb"];
 
 /// Race checks and shadow states of FastTrack, and with compressed arrays.
 pub fn table_5_1(sources: &Sources<'_>) -> Result<String> {
+    let results = sources.results()?;
+    let threads = results.threads().last().copied().unwrap_or(0);
     let head = [
         "program",
         "race checks: FastTrack",
@@ -24,39 +24,41 @@ pub fn table_5_1(sources: &Sources<'_>) -> Result<String> {
         "compressed ×",
     ];
     let mut table = Table::new(1, head);
-    let (mut checks, mut states) = (Vec::new(), Vec::new());
-    for (name, path) in &sources.traces()?.files {
-        let plain = analyse(path, &Choice::default())?.stats;
-        let compress = Choice {
-            compress: true,
-            ..Choice::default()
-        };
-        let small = analyse(path, &compress)?.stats;
-        let ratio = |before: u64, after: u64| (before > 0).then(|| after as f64 / before as f64);
-        let pair = (
-            ratio(plain.race_checks, small.race_checks),
-            ratio(plain.shadow_states, small.shadow_states),
-        );
-        checks.extend(pair.0.filter(|ratio| *ratio > 0.0));
-        states.extend(pair.1.filter(|ratio| *ratio > 0.0));
-        let cell = |ratio: Option<f64>| ratio.map_or("–".to_owned(), number);
-        table.row([
-            name.clone(),
-            thousands(plain.race_checks),
-            cell(pair.0),
-            thousands(plain.shadow_states),
-            cell(pair.1),
-        ]);
+    let mut ratios = [Vec::new(), Vec::new()];
+    for (name, _) in results.workloads() {
+        let mut row = vec![name.to_owned()];
+        for (counter, ratios) in ["race-checks", "shadow-states"].iter().zip(&mut ratios) {
+            let of = |tool| {
+                results
+                    .point(name, threads, tool)?
+                    .counters
+                    .get(*counter)
+                    .copied()
+            };
+            let (plain, compressed) = (of("ft"), of("ss"));
+            let ratio = match (plain, compressed) {
+                (Some(plain), Some(compressed)) if plain > 0 => Some(compressed as f64 / plain as f64),
+                _ => None,
+            };
+            ratios.extend(ratio.filter(|ratio| *ratio > 0.0));
+            row.push(plain.map_or("–".to_owned(), thousands));
+            row.push(ratio.map_or("–".to_owned(), number));
+        }
+        table.row(row);
     }
-    let cell = |ratios: Vec<f64>| geometric_mean(ratios.into_iter()).map_or("–".to_owned(), number);
+    let [checks, states] =
+        ratios.map(|ratios| geometric_mean(ratios.into_iter()).map_or("–".to_owned(), number));
     table.row([
         "**geo. mean**".to_owned(),
         String::new(),
-        cell(checks),
+        checks,
         String::new(),
-        cell(states),
+        states,
     ]);
-    Ok(table.to_string())
+    Ok(format!(
+        "{table}\nFastTrack is deadheat with a check for each access, counted with `--tools ft,ss`; a state is that of eight bytes, or of \
+         what is written down once for many. Means are of ratios above 0.\n"
+    ))
 }
 
 /// Slowdowns. Each of what was measured; of several numbers of threads, the largest.
