@@ -42,6 +42,16 @@ pub const READ_GATHER: &str = "__deadheat_read_gather";
 /// `fn(footprint, addr, len, context)`: the same for writes; `preserve_most`.
 pub const WRITE_GATHER: &str = "__deadheat_write_gather";
 
+/// `fn(footprint, addr, places, stride, context)`: the same for reads of places in equal distances, as [`READ_STRIDED`];
+/// `places` is how many they are, times [`COLUMN`], and how many bytes each has; `preserve_most`.
+pub const READ_COLUMN: &str = "__deadheat_read_column";
+
+/// `fn(footprint, addr, places, stride, context)`: the same for writes; `preserve_most`.
+pub const WRITE_COLUMN: &str = "__deadheat_write_column";
+
+/// Less than so many bytes a place of a column has.
+pub const COLUMN: u64 = 1 << 12;
+
 /// `fn(footprint, context)`: checks the reads that the footprint holds, and empties it; `preserve_most`.
 pub const READ_COMMIT: &str = "__deadheat_read_commit";
 

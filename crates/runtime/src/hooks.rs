@@ -9,7 +9,7 @@ use crate::thread::{self, Inside, Thread};
 use crate::{cell, counts, intercept, outside, record, shadow, steer, sync};
 use deadheat_abi::atomics::{Ordering, What};
 use deadheat_abi::callee::Callee;
-use deadheat_abi::footprint::Footprint;
+use deadheat_abi::footprint::{Footprint, Tile};
 use deadheat_abi::hooks as names;
 use deadheat_abi::spill::Kind;
 use std::arch::naked_asm;
@@ -148,9 +148,26 @@ unsafe extern "C" fn gather<const WRITE: bool>(
 ) {
     // SAFETY: by contract, a variable of the function that has called.
     let footprint = unsafe { &mut *footprint };
-    footprint.add(addr, len, |first, (count, stride, size)| {
-        strided::<WRITE>(first, count, stride, size, context, pc);
-    });
+    footprint.add(addr, len, |tile| check_tile::<WRITE>(tile, context, pc));
+}
+
+/// The same for places in equal distances.
+///
+/// # Safety
+/// As above.
+unsafe extern "C" fn gather_column<const WRITE: bool>(
+    footprint: *mut Footprint,
+    addr: usize,
+    places: usize,
+    stride: usize,
+    context: u64,
+    pc: usize,
+) {
+    // SAFETY: as above.
+    let footprint = unsafe { &mut *footprint };
+    const COLUMN: usize = names::COLUMN as usize;
+    let column = (places / COLUMN, stride, places % COLUMN);
+    footprint.add_column(addr, column, |tile| check_tile::<WRITE>(tile, context, pc));
 }
 
 /// Checks what a footprint holds.
@@ -160,9 +177,11 @@ unsafe extern "C" fn gather<const WRITE: bool>(
 unsafe extern "C" fn commit<const WRITE: bool>(footprint: *mut Footprint, context: u64, pc: usize) {
     // SAFETY: as above.
     let footprint = unsafe { &mut *footprint };
-    footprint.commit(|first, (count, stride, size)| {
-        strided::<WRITE>(first, count, stride, size, context, pc);
-    });
+    footprint.commit(|tile| check_tile::<WRITE>(tile, context, pc));
+}
+
+fn check_tile<const WRITE: bool>(tile: Tile, context: u64, pc: usize) {
+    strided::<WRITE>(tile.first, tile.count, tile.stride, tile.len, context, pc);
 }
 
 /// What [`Footprint::add`] does with most rows: they are part of the latest piece, or go on where it ends. Others are left to
@@ -179,6 +198,8 @@ macro_rules! gathering {
                 "cmp rsi, [rdi + {high}]",
                 "ja 2f",
                 "lea r11, [rsi + rdx]",
+                "cmp r11, [rdi + {until}]",
+                "ja 2f",
                 "cmp r11, [rdi + {high}]",
                 "jbe 1f",
                 "mov [rdi + {high}], r11",
@@ -186,6 +207,7 @@ macro_rules! gathering {
                 "2: jmp {rest}",
                 low = const offset_of!(Footprint, low),
                 high = const offset_of!(Footprint, high),
+                until = const offset_of!(Footprint, until),
                 rest = sym $rest,
             )
         }
@@ -270,6 +292,10 @@ preserving! {
     __deadheat_write_strided = "r9", strided::<true>;
     read_gather_row = "r8", gather::<false>;
     write_gather_row = "r8", gather::<true>;
+    #[unsafe(no_mangle)]
+    __deadheat_read_column = "r9", gather_column::<false>;
+    #[unsafe(no_mangle)]
+    __deadheat_write_column = "r9", gather_column::<true>;
     #[unsafe(no_mangle)]
     __deadheat_read_commit = "rdx", commit::<false>;
     #[unsafe(no_mangle)]

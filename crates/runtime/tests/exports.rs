@@ -76,6 +76,8 @@ fn the_library_exports_the_contract_and_what_it_interposes() {
         hooks::STORE16,
         hooks::READ_GATHER,
         hooks::WRITE_GATHER,
+        hooks::READ_COLUMN,
+        hooks::WRITE_COLUMN,
         hooks::READ_COMMIT,
         hooks::WRITE_COMMIT,
         hooks::MISSING_BEGIN,

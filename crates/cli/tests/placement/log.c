@@ -106,6 +106,11 @@ void deadheat_log_gather(void *footprint, void *address, uint64_t bytes, uint32_
     gathered[gathered_used++] = (struct gathered){footprint, (uint64_t)address, bytes, write};
 }
 
+void deadheat_log_column(void *footprint, void *address, uint64_t count, uint64_t stride, uint64_t bytes, uint32_t write) {
+    for (uint64_t i = 0; i < count; i++)
+        deadheat_log_gather(footprint, (char *)address + i * stride, bytes, write);
+}
+
 void deadheat_log_commit(void *footprint) {
     size_t kept = 0;
     for (size_t i = 0; i < gathered_used; i++) {

@@ -1,7 +1,7 @@
 //! Values that a loop changes by the same amount each time round.
 //!
-//! A value is a *sum* of constants and of values that the loop leaves alone, each times a constant; or it is such a sum at
-//! first and grows by another each time. All is modulo 2⁶⁴, as addresses are. Narrower numbers are followed only where
+//! A value is a *sum* of constants and of values that the loop leaves alone, or products of two, each times a constant; or it is
+//! such a sum at first and grows by another each time. All is modulo 2⁶⁴, as addresses are. Narrower numbers are followed only where
 //! their arithmetic never wraps, so that their extension is the sum of their parts' extensions.
 
 use super::ir::{Opcode, Value};
@@ -23,11 +23,38 @@ pub enum Width {
     Unsigned,
 }
 
+/// A value, and how it is meant.
+pub type Part<'m> = (Value<'m>, Width);
+
+/// A value, or a product of two, times a constant.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct Term<'m> {
+    /// The value.
+    pub value: Part<'m>,
+    /// The other one.
+    pub by: Option<Part<'m>>,
+    /// The constant.
+    pub factor: i64,
+}
+
+impl<'m> Term<'m> {
+    /// The values.
+    pub fn parts(&self) -> impl Iterator<Item = Part<'m>> {
+        [self.value].into_iter().chain(self.by)
+    }
+
+    /// Whether another differs in its constant only.
+    fn is_like(&self, other: &Term<'m>) -> bool {
+        (self.value, self.by) == (other.value, other.by)
+            || (Some(self.value), self.by) == (other.by, Some(other.value))
+    }
+}
+
 /// A constant and values times constants.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Sum<'m> {
-    /// No value twice, no zero.
-    pub terms: Vec<(Value<'m>, Width, i64)>,
+    /// No two alike, no zero.
+    pub terms: Vec<Term<'m>>,
     /// The rest.
     pub constant: i64,
 }
@@ -43,7 +70,11 @@ impl<'m> Sum<'m> {
 
     fn value(value: Value<'m>, width: Width) -> Self {
         Sum {
-            terms: vec![(value, width, 1)],
+            terms: vec![Term {
+                value: (value, width),
+                by: None,
+                factor: 1,
+            }],
             constant: 0,
         }
     }
@@ -60,19 +91,40 @@ impl<'m> Sum<'m> {
 
     fn plus(mut self, other: &Sum<'m>, times: i64) -> Self {
         self.constant = self.constant.wrapping_add(other.constant.wrapping_mul(times));
-        for &(value, width, factor) in &other.terms {
-            let factor = factor.wrapping_mul(times);
-            match self
-                .terms
-                .iter_mut()
-                .find(|term| (term.0, term.1) == (value, width))
-            {
-                Some(term) => term.2 = term.2.wrapping_add(factor),
-                None => self.terms.push((value, width, factor)),
+        for more in &other.terms {
+            let factor = more.factor.wrapping_mul(times);
+            match self.terms.iter_mut().find(|term| term.is_like(more)) {
+                Some(term) => term.factor = term.factor.wrapping_add(factor),
+                None => self.terms.push(Term { factor, ..*more }),
             }
         }
-        self.terms.retain(|term| term.2 != 0);
+        self.terms.retain(|term| term.factor != 0);
         self
+    }
+
+    /// The product of two, if no value in it is a product yet.
+    fn product(&self, other: &Sum<'m>) -> Option<Self> {
+        let mut product = other.times(self.constant).plus(self, other.constant);
+        product.constant = self.constant.wrapping_mul(other.constant);
+        for (one, other) in self
+            .terms
+            .iter()
+            .flat_map(|one| other.terms.iter().map(move |other| (one, other)))
+        {
+            if one.by.is_some() || other.by.is_some() {
+                return None;
+            }
+            let both = Sum {
+                terms: vec![Term {
+                    value: one.value,
+                    by: Some(other.value),
+                    factor: one.factor.wrapping_mul(other.factor),
+                }],
+                constant: 0,
+            };
+            product = product.plus(&both, 1);
+        }
+        Some(product)
     }
 
     fn times(&self, factor: i64) -> Self {
@@ -108,16 +160,9 @@ impl<'m> Affine<'m> {
     fn times(&self, other: &Affine<'m>) -> Option<Self> {
         let scaled = |one: &Affine<'m>, other: &Affine<'m>| {
             other.step.as_constant().filter(|step| *step == 0)?;
-            if let Some(factor) = other.start.as_constant() {
-                return Some(Affine {
-                    start: one.start.times(factor),
-                    step: one.step.times(factor),
-                });
-            }
-            let (start, step) = (one.start.as_constant()?, one.step.as_constant()?);
             Some(Affine {
-                start: other.start.times(start),
-                step: other.start.times(step),
+                start: one.start.product(&other.start)?,
+                step: one.step.product(&other.start)?,
             })
         };
         scaled(self, other).or_else(|| scaled(other, self))
@@ -216,8 +261,12 @@ impl<'a, 'm> Values<'a, 'm> {
         let next = next?;
         let step = next.start.plus(&present, -1);
         // What it grows by must not change, nor be itself.
-        let steady =
-            next.step.as_constant() == Some(0) && !step.terms.iter().any(|term| self.changes(term.0));
+        let changes = step
+            .terms
+            .iter()
+            .flat_map(Term::parts)
+            .any(|part| self.changes(part.0));
+        let steady = next.step.as_constant() == Some(0) && !changes;
         steady.then_some(Affine { start, step })
     }
 

@@ -551,6 +551,26 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 vec![pointer, pointer, number, number],
                 vec![footprint, address, len, context],
             ),
+            Work::Column {
+                footprint,
+                address,
+                count,
+                stride,
+                size,
+            } => {
+                let places = builder.multiply(count, ir.number(hooks::COLUMN));
+                (
+                    [hooks::READ_COLUMN, hooks::WRITE_COLUMN],
+                    vec![pointer, pointer, number, number, number],
+                    vec![
+                        footprint,
+                        address,
+                        builder.add(places, ir.number(size)),
+                        stride,
+                        context,
+                    ],
+                )
+            }
             Work::Commit { footprint } => (
                 [hooks::READ_COMMIT, hooks::WRITE_COMMIT],
                 vec![pointer, number],

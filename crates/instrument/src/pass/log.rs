@@ -15,6 +15,8 @@ const ACCESS: &str = "deadheat_log_access";
 const CHECK: &str = "deadheat_log_check";
 /// `(footprint, address, bytes, write)`: what is added to a footprint.
 const GATHER: &str = "deadheat_log_gather";
+/// Its parts are places in equal distances.
+const COLUMN: &str = "deadheat_log_column";
 /// `(footprint)`: what was added to it is checked.
 const COMMIT: &str = "deadheat_log_commit";
 /// `(what)`: the sum of [`ACQUIRE`] and [`RELEASE`].
@@ -101,6 +103,24 @@ pub fn sweep<'m>(ir: Ir<'m>, builder: &Builder<'m>, sweep: &Sweep<'m>) {
             GATHER,
             &[pointer, pointer, number, ir.integer(32)],
             &[footprint, address, len, ir.small(sweep.write.into())],
+        ),
+        Work::Column {
+            footprint,
+            address,
+            count,
+            stride,
+            size,
+        } => call(
+            COLUMN,
+            &[pointer, pointer, number, number, number, ir.integer(32)],
+            &[
+                footprint,
+                address,
+                count,
+                stride,
+                ir.number(size),
+                ir.small(sweep.write.into()),
+            ],
         ),
         Work::Commit { footprint } => call(COMMIT, &[pointer], &[footprint]),
     }

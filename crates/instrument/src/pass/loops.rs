@@ -17,13 +17,14 @@
 //! accesses that come before the way out.
 
 use super::accesses::{Access, Extent, Reader};
-use super::affine::{Affine, Sum, Values, Width};
+use super::affine::{Affine, Part, Sum, Term, Values, Width};
 use super::builder::Builder;
 use super::effects::Calls;
 use super::ir::{Ir, Opcode, Value};
 use super::nest::{Loop, Nest};
 use crate::effects::Effects;
 use deadheat_abi::footprint;
+use deadheat_abi::hooks::COLUMN;
 
 /// So many footprints a function has room for in its frame; further loops are checked each time that they are left.
 const FOOTPRINTS: usize = 24;
@@ -58,6 +59,14 @@ pub enum Work<'m> {
         address: Value<'m>,
         len: Value<'m>,
     },
+    /// Places in equal distances go into a footprint: the first, or last; how many; how far apart; how many bytes each.
+    Column {
+        footprint: Value<'m>,
+        address: Value<'m>,
+        count: Value<'m>,
+        stride: Value<'m>,
+        size: u64,
+    },
     /// A footprint is checked.
     Commit { footprint: Value<'m> },
 }
@@ -78,16 +87,17 @@ struct Swept<'m> {
 
 impl<'m> Swept<'m> {
     /// Whether one check is cheaper than many. Places that are far apart have a cell each in any case, and are looked at
-    /// sooner where they are accessed.
-    fn pays(&self) -> bool {
+    /// sooner where they are accessed; in a loop `within` another, what lies between them may follow.
+    fn pays(&self, within: bool) -> bool {
         let step = self.address.step.as_constant().map(i64::unsigned_abs);
-        step.is_some_and(|step| step <= FAR.max(self.size))
+        let near = step.is_some_and(|step| step <= FAR.max(self.size));
+        near || within && step != Some(0) && self.size < COLUMN
     }
 
     /// The array that it is of, or the pointer that it was reached by.
     fn array(&self) -> Option<Value<'m>> {
-        let pointer = |term: &&(Value<'m>, Width, i64)| term.0.ty().is_plain_pointer() && term.2 == 1;
-        let mut array = self.address.start.terms.iter().find(pointer)?.0;
+        let pointer = |term: &&Term<'m>| term.value.0.ty().is_plain_pointer() && term.factor == 1;
+        let mut array = self.address.start.terms.iter().find(pointer)?.value.0;
         while array.opcode() == Some(Opcode::LLVMGetElementPtr) {
             array = array.operand(0);
         }
@@ -135,7 +145,7 @@ pub fn sweep<'m>(
             .iter()
             .filter_map(|&(at, access)| find(nest, around, &mut values, at, access));
         let mut swept = coalesce(found.collect());
-        swept.retain(Swept::pays);
+        swept.retain(|one| one.pays(outermost.is_some()));
         let is_swept = |at: &Value<'m>, access: &Access<'m>| {
             let same = |other: &(Value<'m>, Access<'m>)| {
                 other.0 == *at && other.1.write == access.write && other.1.pointer == access.pointer
@@ -298,7 +308,6 @@ fn find<'m>(
         return None;
     }
     let address = values.of(access.pointer)?;
-    address.step.as_constant()?;
     let last: Vec<bool> = around
         .exits
         .iter()
@@ -422,7 +431,7 @@ impl<'m> Frame<'_, 'm> {
     fn commit(&self, loops: &[Loop], sweeps: &mut Vec<Sweep<'m>>) {
         for shared in &self.footprints {
             let users = sweeps.iter_mut().filter(
-                |sweep| matches!(sweep.work, Work::Gather { footprint, .. } if footprint == shared.variable),
+                |sweep| matches!(sweep.work, Work::Gather { footprint, .. } | Work::Column { footprint, .. } if footprint == shared.variable),
             );
             for user in users {
                 let own = |at: Value<'m>| user.accesses.iter().any(|access| access.0 == at);
@@ -462,9 +471,8 @@ impl<'m> Place<'_, 'm> {
         let footprints: Vec<Option<Value<'m>>> = swept
             .iter()
             .map(|one| {
-                one.unbroken_step()
-                    .and(self.within)
-                    .and_then(|of| frame.footprint(one, of))
+                let of = self.within.filter(|_| one.size < COLUMN)?;
+                frame.footprint(one, of)
             })
             .collect();
         let (ir, builder, nest) = (frame.ir, frame.builder, frame.nest);
@@ -496,6 +504,13 @@ impl<'m> Place<'_, 'm> {
                             len,
                         }
                     }
+                    (Some(footprint), None) => Work::Column {
+                        footprint,
+                        address: builder.pointer(address, ir.pointer()),
+                        count,
+                        stride: number(ir, builder, &one.address.step),
+                        size: one.size,
+                    },
                     // A range is many places side by side, so that one hook does for both.
                     _ => Work::Check {
                         address: builder.pointer(address, ir.pointer()),
@@ -568,13 +583,17 @@ fn unbroken<'m>(
 /// A sum as a number, put at the builder's place.
 fn number<'m>(ir: Ir<'m>, builder: &Builder<'m>, sum: &Sum<'m>) -> Value<'m> {
     let mut total = ir.number(sum.constant as u64);
-    for &(value, width, factor) in &sum.terms {
-        let value = match width {
-            Width::Whole if value.ty().is_plain_pointer() => builder.address(value),
-            Width::Whole => value,
-            Width::Signed => builder.widen_signed(value),
-            Width::Unsigned => builder.widen(value),
-        };
+    let part = |(value, width): Part<'m>| match width {
+        Width::Whole if value.ty().is_plain_pointer() => builder.address(value),
+        Width::Whole => value,
+        Width::Signed => builder.widen_signed(value),
+        Width::Unsigned => builder.widen(value),
+    };
+    for &Term { value, by, factor } in &sum.terms {
+        let mut value = part(value);
+        if let Some(by) = by {
+            value = builder.multiply(value, part(by));
+        }
         let product = match factor {
             1 => value,
             _ => builder.multiply(value, ir.number(factor as u64)),

@@ -234,16 +234,39 @@ fn what_inner_loops_access_is_checked_behind_the_outermost() {
     // Not if something may be released or acquired in between.
     assert_eq!(nested(access, "call void @other()"), ["write_strided"]);
     assert_eq!(nested(access, "fence release"), ["write_strided", "fence"]);
-    // Accesses of one array share what they add to; gaps do not go into it.
+    // Accesses of one array share what they add to.
     let both = format!("{access}\n%b = getelementptr i64, ptr %a, i64 64\nstore i64 1, ptr %b");
     assert_eq!(
         nested(&both, ""),
         ["write_gather", "write_gather", "write_commit"]
     );
-    let apart = "%two = shl i64 %j, 1
-        %a = getelementptr i64, ptr %p, i64 %two
+}
+
+#[test]
+fn columns_of_inner_loops_are_checked_behind_the_outermost_too() {
+    // By a constant distance, by one that only the program knows, and from a place that is a product of two values.
+    for apart in ["shl i64 %j, 1", "mul i64 %j, %n", "mul i64 %at, %n"] {
+        let access = format!(
+            "%at = add i64 %i, %j
+            %apart = {apart}
+            %a = getelementptr i64, ptr %p, i64 %apart
+            store i64 1, ptr %a"
+        );
+        assert_eq!(nested(&access, ""), ["write_column", "write_commit"], "{apart}");
+        // Places far apart that are checked by themselves are checked in the loop.
+        let alone = match apart {
+            "shl i64 %j, 1" => "write_strided",
+            _ => "write8",
+        };
+        assert_eq!(nested(&access, "fence release"), [alone, "fence"], "{apart}");
+    }
+    // Not what is a product of three.
+    let access = "%at = add i64 %i, %j
+        %two = mul i64 %at, %n
+        %three = mul i64 %two, %m
+        %a = getelementptr i64, ptr %p, i64 %three
         store i64 1, ptr %a";
-    assert_eq!(nested(apart, ""), ["write_strided"]);
+    assert_eq!(nested(access, ""), ["write8"]);
 }
 
 #[test]
