@@ -8,7 +8,7 @@
 use super::{ANY, From, Key, first_wide, library, pages};
 use crate::spin::{Spin, Wait};
 use crate::thread::Thread;
-use crate::{memory, registry, sync};
+use crate::{memory, registry, sync, vm};
 use deadheat_detect::hb::HbSync;
 use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
@@ -312,6 +312,8 @@ fn search(t: &Thread, from: &From, words: &mut usize) -> Option<Vec<Key>> {
     // Where the last pointer led to: the next may lead there, too.
     let mut last = 0..0;
     while let Some(Seen { start, end, .. }) = parts.pop() {
+        // Asking for a page takes about as long as looking at a word.
+        *words += (end - start) / vm::PAGE;
         let all = pages::each(start, end, &hidden, |start, end| {
             let mut at = start.next_multiple_of(8);
             while at + 8 <= end {
