@@ -25,8 +25,10 @@ static void reader(void) {
     STORE(*awaited, 1, RELEASE);
     next_turn();
     struct opaque_slot **table = table_of_all(NULL);
+    turn(3);
     long *found = opaque_get_from(table, PLACES - 1);
     long sum = *found;
+    next_turn();
     AWAIT(*raised, 1, ACQUIRE);
     printf("%ld\n", sum + behind);
 }
@@ -36,8 +38,11 @@ static void writer(void) {
     _Atomic int **flags = table_of_all(awaited);
     opaque_await_in(flags, PLACES);
     MUST(before == 1);
+    next_turn();
     data = 1;
     opaque_put(slots[PLACES - 1], &data);
+    // Only the atomic tells the other of what follows: no call of his is open.
+    turn(4);
     flags[PLACES] = raised;
     behind = 1;
     opaque_raise_from(flags, PLACES);
