@@ -40,8 +40,8 @@ pub enum Origin {
 impl<'a> Bitcode<'a> {
     /// The optimisation level that the object was made with, if it says so: clang tells its command, and without a level that is 0.
     pub fn level(&self) -> Option<u8> {
-        let level = self.words().filter_map(|word| word.strip_prefix(b"-O"));
-        match level.last() {
+        let mut levels = self.words().filter_map(|word| word.strip_prefix(b"-O"));
+        match levels.next_back() {
             Some([digit @ b'0'..=b'3']) => Some(digit - b'0'),
             Some(b"" | b"g") => Some(1),
             Some(_) => Some(2),
