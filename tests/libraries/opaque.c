@@ -217,10 +217,18 @@ void opaque_raise(_Atomic int *flag) {
     atomic_store_explicit(flag, 1, memory_order_release);
 }
 
+void opaque_raise_from(_Atomic int **table, int at) {
+    opaque_raise(table[at]);
+}
+
 void opaque_await(_Atomic int *flag) {
     while (!atomic_load_explicit(flag, memory_order_acquire)) {
         sched_yield();
     }
+}
+
+void opaque_await_in(_Atomic int **table, int at) {
+    opaque_await(table[at]);
 }
 
 void opaque_each(const int *array, int count, void (*callback)(int element, void *argument), void *argument) {

@@ -46,6 +46,10 @@ void opaque_slot_free(struct opaque_slot *slot);
 void *opaque_look(struct opaque_slot **table, int at);
 void *opaque_get_from(struct opaque_slot **table, int at);
 
+// Raises and awaits a flag that a table of the user's leads to.
+void opaque_raise_from(_Atomic int **table, int at);
+void opaque_await_in(_Atomic int **table, int at);
+
 // A flag of the user's, which may be looked at and raised by atomic operations as well. `opaque_await` waits for it.
 void opaque_raise(_Atomic int *flag);
 void opaque_await(_Atomic int *flag);

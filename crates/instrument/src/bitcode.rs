@@ -38,16 +38,15 @@ pub enum Origin {
 }
 
 impl<'a> Bitcode<'a> {
-    /// The optimisation level that the object was made with, if it says so.
+    /// The optimisation level that the object was made with, if it says so: clang tells its command, and without a level that is 0.
     pub fn level(&self) -> Option<u8> {
-        self.words()
-            .filter_map(|word| word.strip_prefix(b"-O"))
-            .next_back()
-            .map(|level| match level {
-                [digit @ b'0'..=b'3'] => digit - b'0',
-                b"" | b"g" => 1,
-                _ => 2,
-            })
+        let mut levels = self.words().filter_map(|word| word.strip_prefix(b"-O"));
+        match levels.next_back() {
+            Some([digit @ b'0'..=b'3']) => Some(digit - b'0'),
+            Some(b"" | b"g") => Some(1),
+            Some(_) => Some(2),
+            None => (self.words().next() == Some(b"-cc1")).then_some(0),
+        }
     }
 
     /// Where the program is to write its profile, if the user said so.
@@ -159,6 +158,8 @@ mod tests {
         for (command, expect) in [
             (&b""[..], None),
             (b"-triple\0x86_64\0", None),
+            (b"-cc1\0-triple\0x86_64\0", Some(0)),
+            (b"-cc1\0-O2\0", Some(2)),
             (b"-O2\0", Some(2)),
             (b"-O2\0-O0\0", Some(0)),
             (b"-Os\0", Some(2)),

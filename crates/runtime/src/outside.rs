@@ -16,7 +16,7 @@
 //! An **object** is a heap block, the stack of a thread, the writable static data of a module, the own state of a library, or all
 //! other memory. Objects are found by looking for addresses in the arguments, then in the blocks they lead to, as a
 //! conservative garbage collector does (`reach.rs`, and `lately.rs` for the same arguments again). A call that reaches too
-//! many is *wide*, and ordered with all others.
+//! many, or more memory than can be looked at, is *wide*, and ordered with all others and with all atomics.
 //!
 //! An object that only one thread's calls have reached is that thread's **own**: nothing is left there or taken. The thread
 //! says in one place, for all of them, what it did before its last call ([`PUBLISHED`]); whoever comes second finds it
@@ -29,6 +29,7 @@
 mod lately;
 mod library;
 pub mod objects;
+mod pages;
 mod reach;
 pub mod recorded;
 pub mod rings;
@@ -366,7 +367,7 @@ fn claim(t: &Thread, keys: Option<Arc<[Key]>>) -> Reached {
         .map_or(0, |stolen| stolen.load(Ordering::SeqCst));
     let shared = not_own(t, me, keys.iter().flat_map(|keys| keys.iter().copied()));
     if shared.len() > SHARED {
-        first_wide();
+        first_wide(t);
         return Reached {
             keys: None,
             shared: Arc::default(),
@@ -593,7 +594,7 @@ fn take(t: &mut Thread, reached: &Reached) {
 }
 
 /// There is a wide call: what was left anywhere before is where it finds it.
-fn first_wide() {
+fn first_wide(t: &Thread) {
     let mut done = GATHERED.lock();
     if std::mem::replace(&mut *done, true) {
         return;
@@ -609,6 +610,11 @@ fn first_wide() {
     }
     for published in PUBLISHED.iter().filter_map(|published| published.lock().clone()) {
         hb::leave(&mut all.left, &published);
+    }
+    // What atomics said until now such a call may have heard. What they say from now on they tell by `touch`.
+    sync::pass(t);
+    for addr in sync::carriers(t) {
+        sync::carried_in(t, addr, addr + 1, &mut all.left);
     }
     // Who is in a call now has not left itself there, and goes on. Who comes in later sees that there are wide ones.
     let inside = (0..SLOTS).map(Inside::of).filter(|inside| inside.still());
@@ -648,7 +654,8 @@ pub fn settle(t: &mut Thread, found: &[Found]) -> Vec<Found> {
 /// before [`touch`] says so.
 #[inline]
 pub fn begin_touch(addr: usize) -> bool {
-    let matters = ANY.load(Ordering::Relaxed) && (reach::may_matter(addr) || rings::hold_address(addr));
+    let matters = ANY.load(Ordering::Relaxed)
+        && (reach::may_matter(addr) || rings::hold_address(addr) || WIDE.load(Ordering::Relaxed));
     if matters {
         TOUCHING.fetch_add(1, Ordering::SeqCst);
     }
@@ -678,11 +685,27 @@ pub fn touch(t: &mut Thread, addr: usize, op: SyncOp) -> bool {
         rings::touch(t, op);
         return true;
     }
-    let matters = reach::may_matter(addr);
+    let (wide, matters) = (WIDE.load(Ordering::Relaxed), reach::may_matter(addr));
+    if wide {
+        touch_wide(t, op);
+    }
     if matters {
         touch_object(t, addr, op);
     }
-    matters
+    wide || matters
+}
+
+/// It may be in what a wide call has reached.
+#[inline(never)]
+fn touch_wide(t: &mut Thread, op: SyncOp) {
+    let key = match op {
+        SyncOp::Load(_) => Key::WIDE,
+        _ => Key::ALL,
+    };
+    with(key, |objects| {
+        let object = objects.entry(key).or_insert_with(Object::shared);
+        hb::sync(&mut t.hb, op, &mut object.left);
+    });
 }
 
 #[inline(never)]

@@ -65,6 +65,24 @@ const MAIN: &str = "
 ";
 const STEP: &str = "static int count;\nint step(void) {\n    return ++count;\n}\n";
 
+#[test]
+fn what_is_compiled_without_a_level_is_not_optimised() {
+    let files = Files::new();
+    files.file("main.c", MAIN);
+    // Nobody reads it: an optimiser leaves it out.
+    files.file(
+        "step.c",
+        "static int last;\nint step(void) {\n    last = 1;\n    return 0;\n}\n",
+    );
+    cc(&files, "-pthread main.c step.c -o at_once");
+    races(&program(&files, "at_once"), "step.c:3:");
+    cc(&files, "-c step.c");
+    cc(&files, "-pthread main.c step.o -o by_objects");
+    races(&program(&files, "by_objects"), "step.c:3:");
+    cc(&files, "-O1 -pthread main.c step.c -o optimised");
+    assert_eq!(program(&files, "optimised").status, 0);
+}
+
 #[track_caller]
 fn races(run: &Ran, at: &str) {
     assert_eq!(

@@ -1,9 +1,14 @@
 //! What a call can reach: from its arguments, through the blocks they lead to.
+//!
+//! Blocks are looked at as a whole, but for pages that nobody has ever touched (`pages.rs`). Where that is too much, the call counts as
+//! reaching all. What it can miss: pointers further than [`LOCAL`] bytes behind an argument that leads into a stack or
+//! into static data, and pointers in mappings, whose memory may go away at any time; what an argument leads to by
+//! way of blocks counts only if it is a block.
 
-use super::{ANY, From, Key, first_wide, library};
+use super::{ANY, From, Key, first_wide, library, pages};
 use crate::spin::{Spin, Wait};
 use crate::thread::Thread;
-use crate::{memory, registry, sync};
+use crate::{memory, registry, sync, vm};
 use deadheat_detect::hb::HbSync;
 use rustc_hash::FxHashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
@@ -11,12 +16,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 /// How many objects a call may reach before it counts as reaching all.
 const OBJECTS: usize = 2048;
 /// How many words are looked at for that.
-const WORDS: usize = 1 << 17;
-/// A block up to this size, in bytes, is looked at as a whole. What is larger is a buffer: if it leads on, then at its head.
-const WHOLE: usize = 8192;
-const HEAD: usize = 512;
-/// How much of what an address in a stack or in static data leads to.
-const LOCAL: usize = 256;
+const WORDS: usize = 1 << 23;
+/// A block is found in about the time in which so many words are looked at that lead nowhere.
+const FINDING: usize = 64;
+/// How much is looked at, in bytes, behind an argument that leads into a stack or into static data.
+const LOCAL: usize = 1024;
 
 /// How many threads look at blocks now.
 static LOOKING: AtomicUsize = AtomicUsize::new(0);
@@ -53,6 +57,11 @@ pub fn show(start: usize, len: usize) {
     HIDDEN.lock().retain(|hidden| hidden.0 < start || hidden.1 > end);
 }
 
+/// What cannot be read. It stays all there is for who looks from before he asks.
+fn hidden() -> Vec<(usize, usize)> {
+    HIDDEN.lock().clone()
+}
+
 /// Whether some of it cannot be read.
 pub fn is_hidden(start: usize, end: usize) -> bool {
     HIDDEN
@@ -76,11 +85,18 @@ pub fn may_disappear() {
 
 /// Remembers where an object is that a call reaches.
 fn note(start: usize, end: usize) {
-    if may_touch(start) && may_touch(end - 1) {
-        return;
-    }
-    for page in (start >> 12..=(end - 1) >> 12).take(PAGES) {
-        REACHED[page % PAGES / 64].fetch_or(1 << (page % 64), Ordering::Relaxed);
+    let (mut page, end) = (start >> 12, ((end - 1) >> 12) + 1);
+    // More come round again.
+    let end = end.min(page + PAGES);
+    while page < end {
+        // As many as have their bits in one word.
+        let next = end.min((page | 63) + 1);
+        let bits = (!0 >> (64 - (next - page))) << (page % 64);
+        let word = &REACHED[page % PAGES / 64];
+        if word.load(Ordering::Relaxed) & bits != bits {
+            word.fetch_or(bits, Ordering::Relaxed);
+        }
+        page = next;
     }
 }
 
@@ -203,8 +219,10 @@ fn find(t: &Thread, addr: usize) -> Option<Seen> {
 
 /// Nothing is below, and the kernel's addresses are above.
 fn is_address(word: usize) -> bool {
-    (0x1_0000..1 << 47).contains(&word)
+    (LOWEST..1 << 47).contains(&word)
 }
+
+const LOWEST: usize = 0x1_0000;
 
 fn stack_pointer() -> usize {
     let here = 0u8;
@@ -229,7 +247,8 @@ impl Drop for Looking {
     }
 }
 
-/// All objects that a call reaches, or `None` if they are too many; and how many words were looked at.
+/// All objects that a call reaches, or `None` if they are too many; and how many words were looked at, where finding a block
+/// counts as [`FINDING`].
 pub fn from(t: &Thread, from: &From) -> (Option<Vec<Key>>, usize) {
     // Now, because nobody may wait for the loader while others wait for him.
     for &root in &from.roots {
@@ -244,7 +263,7 @@ pub fn from(t: &Thread, from: &From) -> (Option<Vec<Key>>, usize) {
         search(t, from, &mut words)
     };
     if reached.is_none() {
-        first_wide();
+        first_wide(t);
     }
     (reached, words)
 }
@@ -289,27 +308,36 @@ fn search(t: &Thread, from: &From, words: &mut usize) -> Option<Vec<Key>> {
             }
         }
     }
+    let hidden = hidden();
+    // Where the last pointer led to: the next may lead there, too.
+    let mut last = 0..0;
     while let Some(Seen { start, end, .. }) = parts.pop() {
-        if is_hidden(start, end) {
-            continue;
-        }
-        let mut at = start.next_multiple_of(8);
-        while at + 8 <= end {
-            *words += 1;
-            if *words > WORDS {
-                return None;
-            }
-            // SAFETY: in a block that is there and does not go before this is over, in the own stack, or in static data.
-            let word = unsafe { std::ptr::with_exposed_provenance::<usize>(at).read_volatile() };
-            at += 8;
-            if let Some(seen) = block_at(word)
-                && keys.insert(seen.key)
-            {
-                if keys.all.len() > OBJECTS {
-                    return None;
+        // Asking for a page takes about as long as looking at a word.
+        *words += (end - start) / vm::PAGE;
+        let all = pages::each(start, end, &hidden, |start, end| {
+            let mut at = start.next_multiple_of(8);
+            while at + 8 <= end {
+                *words += 1;
+                // SAFETY: in a block that is there and does not go before this is over, in the own stack, or in static data.
+                let word = unsafe { std::ptr::with_exposed_provenance::<usize>(at).read_volatile() };
+                at += 8;
+                if !memory::may_be_heap(word) || last.contains(&word) {
+                    continue;
                 }
-                parts.push(seen);
+                *words += FINDING;
+                let Some(seen) = block_at(word) else { continue };
+                last = seen.start..seen.end;
+                if keys.insert(seen.key) {
+                    parts.push(seen);
+                }
+                if keys.all.len() > OBJECTS || *words > WORDS {
+                    return false;
+                }
             }
+            *words <= WORDS
+        });
+        if !all {
+            return None;
         }
     }
     if let Some(library) = from.library {
@@ -331,6 +359,80 @@ fn block_at(addr: usize) -> Option<Seen> {
     Some(Seen {
         key: Key::block(start),
         start,
-        end: start + if block.size <= WHOLE { block.size } else { HEAD },
+        end: start + block.size,
     })
+}
+
+/// Arguments that lead to the same objects, if there are simpler ones: many calls have them in common.
+pub fn same_as(t: &Thread, from: &From) -> From {
+    let mut roots = Vec::with_capacity(from.roots.len());
+    for &root in &from.roots {
+        let root = match same_root(t, root) {
+            Some(root) if !roots.contains(&root) => root,
+            _ => continue,
+        };
+        roots.push(root);
+    }
+    From {
+        roots,
+        library: from.library,
+    }
+}
+
+fn same_root(t: &Thread, root: usize) -> Option<usize> {
+    /// Hardly anything is mapped below: mostly these are sizes and the like.
+    const LOW: usize = 1 << 32;
+    if !is_address(root) {
+        return None;
+    }
+    if memory::may_be_heap(root)
+        && let Some((start, block)) = memory::block_of(root)
+        && !block.freed
+    {
+        return Some(start);
+    }
+    if root < LOW {
+        library::look(root);
+        if key_of(t, root) == Some(Key::REST) && key_of(t, LOWEST) == Some(Key::REST) {
+            return Some(LOWEST);
+        }
+    }
+    Some(root)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadheat_detect::hb::HbThread;
+    use deadheat_event::Slot;
+
+    #[test]
+    fn arguments_that_lead_to_the_same_are_the_same() {
+        let mut t = Thread::new(180, HbThread::after(Slot(180), 0), true);
+        crate::shadow::reserve_once();
+        let block = 0x7d20_0000_0000;
+        memory::allocated(&mut t, block, 1 << 20, 0);
+        let same = |roots: &[usize]| {
+            let from = From {
+                roots: roots.to_vec(),
+                library: None,
+            };
+            same_as(&t, &from).roots
+        };
+        assert_eq!(same(&[block + 5000, 3, block]), [block]);
+        assert_eq!(same(&[70_000, 80_000, block + 1]), [LOWEST, block]);
+        let here = (&raw const block).addr();
+        assert_eq!(same(&[here, 1 << 50]), [here]);
+    }
+
+    #[test]
+    fn pages_between_those_that_are_known_are_noted_too() {
+        let first = 0x7abc_0000_0000;
+        note(first + 100, first + 200);
+        note(first + 200 * 4096, first + 200 * 4096 + 8);
+        assert!(!may_touch(first + 100 * 4096));
+        note(first + 300, first + 200 * 4096 + 16);
+        assert!((0..=200).all(|page| may_touch(first + page * 4096)));
+        assert!(!may_touch(first + 201 * 4096) && !may_touch(first - 1));
+    }
 }

@@ -1,6 +1,7 @@
 //! Begin and end of calls, and what they order.
 
 use super::*;
+use deadheat_abi::atomics::{Kind, Ordering as AbiOrder, What};
 use deadheat_detect::hb::HbThread;
 use deadheat_event::{Prior, SiteId, Slot};
 
@@ -24,6 +25,22 @@ fn call(t: &mut Thread, library: usize) -> usize {
 fn whole_call(t: &mut Thread, library: usize) {
     let at = call(t, library);
     end_from(t, at);
+}
+
+/// Whether this process runs nothing but the test of this name. If not, such a process is started, and its end is the test's: once a
+/// call is wide, all calls and atomics of the process are ordered with it.
+fn is_alone(name: &str) -> bool {
+    const ALONE: &str = "DEADHEAT_TEST_ALONE";
+    if std::env::var_os(ALONE).is_some() {
+        return true;
+    }
+    let path = format!("outside::tests::{name}");
+    let mut command = std::process::Command::new(std::env::current_exe().expect("the test itself"));
+    let output = command.args(["--exact", &path]).env(ALONE, "1").output();
+    let output = output.expect("it can be started");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{said}");
+    false
 }
 
 fn race_with(epoch: Epoch) -> Found {
@@ -123,11 +140,14 @@ fn calls_that_were_unwound_end_when_their_frame_calls_again() {
 
 #[test]
 fn a_wide_call_is_ordered_with_all_others() {
+    if !is_alone("a_wide_call_is_ordered_with_all_others") {
+        return;
+    }
     let [mut a, mut b, mut c, mut d] = threads(140);
     let before = a.hb.epoch();
     whole_call(&mut a, 0x70_0000);
     call(&mut d, 0xb0_0000);
-    first_wide();
+    first_wide(&a);
     // In a callback: another time than what could be seen of it then.
     sync::release(&mut d, 0xb0_1000, deadheat_event::Mode::Exclusive);
     let called_back = d.hb.epoch();
@@ -147,4 +167,54 @@ fn a_wide_call_is_ordered_with_all_others() {
     end_from(&mut b, at);
     whole_call(&mut c, 0x90_0000);
     assert!(c.hb.knows(before) && c.hb.knows(earlier));
+}
+
+#[test]
+fn a_lock_in_a_callback_hands_on_all_that_its_holder_learned() {
+    let [mut a, mut b, mut c] = threads(160);
+    call(&mut a, 0xc0_0000);
+    call(&mut b, 0xc0_0000);
+    // This one sees where the other is, before it takes the lock.
+    assert!(settle(&mut b, &[]).is_empty());
+    assert!(b.hb.knows(a.hb.epoch()));
+    let (lock, exclusive) = (0xc0_1000, deadheat_event::Mode::Exclusive);
+    let done = c.hb.epoch();
+    sync::release(&mut c, lock, exclusive);
+    for t in [&mut a, &mut b] {
+        sync::acquire(t, lock, exclusive);
+        assert!(t.hb.knows(done));
+        sync::release(t, lock, exclusive);
+    }
+}
+
+#[test]
+fn a_wide_call_hears_what_atomics_said_and_they_hear_it() {
+    if !is_alone("a_wide_call_hears_what_atomics_said_and_they_hear_it") {
+        return;
+    }
+    let [mut a, mut b] = threads(170);
+    let flag = |t: &mut Thread, addr: usize, kind, order| {
+        sync::begin_atomic(t, addr);
+        sync::end_atomic(t, addr, What { size: 4, kind, order }, |_| ());
+    };
+    let before = a.hb.epoch();
+    flag(&mut a, 0xd0_0000, Kind::Store, AbiOrder::Release);
+    ANY.store(true, Ordering::SeqCst);
+    first_wide(&b);
+    let wide = Reached {
+        keys: None,
+        ..Reached::default()
+    };
+    take(&mut b, &wide);
+    assert!(b.hb.knows(before));
+    let between = a.hb.epoch();
+    flag(&mut a, 0xd0_0010, Kind::Store, AbiOrder::Release);
+    take(&mut b, &wide);
+    assert!(b.hb.knows(between));
+    let at = call(&mut b, 0xd1_0000);
+    b.calls.open[at].reached = Some(wide);
+    let earlier = b.hb.epoch();
+    give(&mut b, at);
+    flag(&mut a, 0xd0_0020, Kind::Load, AbiOrder::Acquire);
+    assert!(a.hb.knows(earlier));
 }
