@@ -1,10 +1,11 @@
 //! A stack for what needs more of it than a thread may have left: threads can have stacks of a few pages, and handlers of
 //! signals run on less. There is one, so one thread has it at a time.
 
-use crate::spin::Spin;
+use crate::spin::{Guard, Spin, Wait};
 use std::any::Any;
 use std::cell::UnsafeCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::{Duration, Instant};
 
 const SIZE: usize = 256 << 10;
 
@@ -25,6 +26,21 @@ pub fn hold() {
 /// Gives it back, after it.
 pub fn let_go() {
     FREE.let_go();
+}
+
+/// Waits until nobody uses it, and keeps it so. `None` if that takes too long: who uses it may wait for what the caller holds (the lock
+/// of the loader, if a constructor of a library ends the process).
+pub fn patiently() -> Option<Guard<'static, ()>> {
+    const PATIENCE: Duration = Duration::from_secs(2);
+    let (start, mut wait) = (Instant::now(), Wait::default());
+    loop {
+        if let Some(guard) = FREE.try_lock() {
+            return Some(guard);
+        }
+        if wait.once().is_multiple_of(128) && start.elapsed() > PATIENCE {
+            return None;
+        }
+    }
 }
 
 struct Call<F> {
@@ -72,6 +88,7 @@ pub fn run<F: FnOnce()>(f: F) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     #[test]
     fn it_runs_elsewhere_and_comes_back() {
@@ -84,6 +101,26 @@ mod tests {
         let stack = STACK.0.get() as usize;
         assert!((stack..stack + SIZE).contains(&there));
         assert!(!(stack..stack + SIZE).contains(&(&raw const here).addr()));
+    }
+
+    #[test]
+    fn who_ends_the_process_waits_until_it_is_free_but_not_for_ever() {
+        let (begun, start) = (AtomicBool::new(false), Instant::now());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                run(|| {
+                    begun.store(true, Ordering::Relaxed);
+                    std::thread::sleep(Duration::from_millis(50));
+                });
+            });
+            while !begun.load(Ordering::Relaxed) {
+                std::hint::spin_loop();
+            }
+            assert!(patiently().is_some() && start.elapsed() >= Duration::from_millis(50));
+        });
+        let held = FREE.lock();
+        assert!(patiently().is_none());
+        drop(held);
     }
 
     #[test]

@@ -142,9 +142,14 @@ pub fn child() {
 /// Whether another process may speak on the channel that was given.
 static FORKED: AtomicBool = AtomicBool::new(false);
 
-/// Before a `fork`.
+/// Before a `fork`. Whoever watches is to hear of this process first, whose end is the program's.
 pub fn forks() {
     FORKED.store(true, Ordering::Relaxed);
+    let mut channel = CHANNEL.lock();
+    channel.take_given();
+    if channel.fd >= 0 && !channel.own {
+        channel.greet();
+    }
 }
 
 /// A copy of a descriptor, not below `least`.

@@ -2,12 +2,15 @@
 
 use crate::channel::{self, Ended, Lines};
 use crate::spin::Spin;
-use crate::{counts, log, places, races, side, thread, tls};
+use crate::{ample, counts, log, places, races, side, thread, tls};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Exit status of a run with races, unless an option says otherwise.
 const RACES: i32 = 66;
 
 static DECIDED: Spin<Option<i32>> = Spin::new(None);
+/// Whether this process is the child of another that is watched.
+static FORKED: AtomicBool = AtomicBool::new(false);
 
 /// The process is about to end with `status`: tells the counts, waits for the reporter, and gives the status to use.
 /// Later calls get the same answer.
@@ -16,7 +19,11 @@ static DECIDED: Spin<Option<i32>> = Spin::new(None);
 pub fn finish(status: i32) -> i32 {
     // SAFETY: the thread's own variable.
     if unsafe { (*tls::get()).inside } == 0 {
-        finish_inside(status)
+        quietly(|| {
+            // What another thread is telling is told to the end, and counts.
+            let _told = ample::patiently();
+            finish_inside(status)
+        })
     } else {
         status
     }
@@ -46,6 +53,12 @@ pub fn halt() -> ! {
     log::exit_now(finish_inside(status_of_races()))
 }
 
+/// After a `fork`, in the child: its end is another one.
+pub fn child() {
+    FORKED.store(true, Ordering::Relaxed);
+    *DECIDED.lock() = None;
+}
+
 /// Takes the lock, before a `fork`.
 pub fn hold() {
     DECIDED.hold();
@@ -67,7 +80,8 @@ fn status_of_races() -> i32 {
 fn decide(status: i32, end: impl FnOnce(&mut Lines)) -> i32 {
     let options = channel::options();
     let found = races::count();
-    let always = options.report_fd.is_some() || options.stats;
+    // A child in which nothing was found has nothing to add.
+    let always = (options.report_fd.is_some() || options.stats) && !FORKED.load(Ordering::Relaxed);
     let ended = channel::close_with(always, found, |lines| {
         races::tell_counts(lines);
         if options.stats {

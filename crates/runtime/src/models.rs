@@ -9,6 +9,9 @@
 //! A model says what is right of the protocol, not of its code. That has its own tests: [`crate::owners`] and [`crate::stress`] run
 //! it under load, [`crate::exact`] compares it with the reference.
 
+mod ends;
+mod slots;
+
 use std::collections::HashSet;
 
 const MOST: usize = 3;
@@ -136,11 +139,10 @@ const NOBODY: u8 = 0;
 const MARKED: u8 = 14;
 const SHARED: u8 = 15;
 
-impl<const THREADS: usize> Protocol for Owners<THREADS> {
-    const THREADS: usize = THREADS;
-
-    fn step(&self, m: &mut Machine, cpu: usize) -> bool {
-        let (inside, name) = (INSIDE + cpu as u8, cpu as u8 + 1);
+impl<const THREADS: usize> Owners<THREADS> {
+    /// A step of a thread that goes by `name`. `is_in` says whether the one with another name is seen in a section.
+    fn step_as(&self, m: &mut Machine, cpu: usize, name: u8, is_in: impl Fn(&Machine, u8) -> bool) -> bool {
+        let inside = INSIDE + cpu as u8;
         let [word, x, turn] = m.cpus[cpu].registers;
         let mut registers = [word, x, turn];
         let next = match m.cpus[cpu].at {
@@ -191,8 +193,7 @@ impl<const THREADS: usize> Protocol for Owners<THREADS> {
                 if registers[2] as usize == THREADS { 8 } else { 7 }
             }
             8 => {
-                let owner = (word & 15) - 1;
-                if self.waits && m.load(cpu, INSIDE + owner) != 0 {
+                if self.waits && is_in(m, word & 15) {
                     return false;
                 }
                 m.store(cpu, WORD, (word & 0xf0) + 0x10);
@@ -231,6 +232,15 @@ impl<const THREADS: usize> Protocol for Owners<THREADS> {
         // What is not needed any more makes no two states of one.
         m.cpus[cpu].registers = if next == 0 { [0; 3] } else { registers };
         true
+    }
+}
+
+impl<const THREADS: usize> Protocol for Owners<THREADS> {
+    const THREADS: usize = THREADS;
+
+    fn step(&self, m: &mut Machine, cpu: usize) -> bool {
+        let is_in = |m: &Machine, name: u8| m.load(cpu, INSIDE + name - 1) != 0;
+        self.step_as(m, cpu, cpu as u8 + 1, is_in)
     }
 
     fn has_ended(&self, cpu: &Cpu) -> bool {

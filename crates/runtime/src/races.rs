@@ -281,11 +281,15 @@ fn tell_thread(lines: &mut Lines, id: u32) {
         tell_thread(lines, parent);
     }
     tell_stack(lines, created);
-    if name[0] == 0
-        && let Ok(comm) = std::fs::read(format!("/proc/self/task/{tid}/comm"))
-    {
+    if name[0] == 0 {
+        let comm = std::fs::read(format!("/proc/self/task/{tid}/comm")).unwrap_or_default();
         let len = comm.len().min(name.len());
         name[..len].copy_from_slice(&comm[..len]);
+        // It may have ended meanwhile, and its number may be another's by now. Then it has left its name before.
+        let left = registry::lock().entries[id as usize].name;
+        if left[0] != 0 {
+            name = left;
+        }
     }
     let end = name
         .iter()

@@ -38,6 +38,11 @@ impl<T> Spin<T> {
         Guard { lock: self }
     }
 
+    /// Takes the lock if it is free.
+    pub fn try_lock(&self) -> Option<Guard<'_, T>> {
+        (!self.held.swap(true, Ordering::Acquire)).then(|| Guard { lock: self })
+    }
+
     /// Takes the lock without a guard: for `fork`, which gives it back in another place.
     #[inline]
     pub fn hold(&self) {

@@ -1,5 +1,6 @@
 // The program ends while a thread still runs, and races, in a loop.
 // report: varies
+// (How often it is seen depends on when the program ends.)
 #include "../include/threads.h"
 
 int data;

@@ -1,5 +1,6 @@
 // Two threads change the environment.
 // report: varies
+// (The variable is libc's own, and named as far as libc has debug information.)
 #include "../include/threads.h"
 
 static char setting[] = "DEADHEAT_PUT=1";

@@ -1,5 +1,6 @@
 // One thread empties the environment in which another looks.
 // report: varies
+// (The variable is libc's own, and named as far as libc has debug information.)
 #include "../include/threads.h"
 
 static void looks(void) {

@@ -1,5 +1,6 @@
 // One thread looks into the environment while another changes it.
 // report: varies
+// (The variable is libc's own, and named as far as libc has debug information.)
 // (Turns look into it as well: here there are none.)
 #include "../include/threads.h"
 

@@ -1,5 +1,6 @@
 // Rarer functions that read or fill what another thread uses: other names, other sizes.
 // report: varies
+// (Blocks are libc's, and places in them depend on what directories hold.)
 // flags: -lrt
 #include "../include/touch.h"
 

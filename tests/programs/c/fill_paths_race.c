@@ -1,5 +1,6 @@
 // Paths, lists of files and pairs of descriptors go where another thread looks.
 // report: varies
+// (Blocks are libc's, and places in them depend on what directories hold.)
 #include "../include/touch.h"
 
 #include <dirent.h>

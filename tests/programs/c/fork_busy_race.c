@@ -1,5 +1,6 @@
 // A process forks while its threads are busy; of what they do without a lock the races are found, in the parent and in the children.
 // report: varies
+// (How many races there are, and in which process, depends on when it forks.)
 #include <stdatomic.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,5 +1,4 @@
 // A block where another was is new: the race in it is found, whatever was done to the one before.
-// report: varies
 // orders: both
 #include "../include/threads.h"
 

@@ -1,5 +1,4 @@
 // What a thread does after it has handed something to the kernel is not ordered by that.
-// report: varies
 // needs: linux/io_uring.h
 #include "../include/rings.h"
 

@@ -1,5 +1,6 @@
 // Races in mapped memory: anonymous, of a file, and after it was moved by mremap.
 // report: varies
+// (The kernel makes one mapping of neighbours, so the size of what is named depends on what lies beside it.)
 // orders: both
 #include "../include/threads.h"
 

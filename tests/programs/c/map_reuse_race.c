@@ -1,5 +1,6 @@
 // A mapping where another was is new, and races by itself: what was there before does not count.
 // report: varies
+// (The kernel makes one mapping of neighbours, so the size of what is named depends on what lies beside it.)
 // orders: both
 #include "../include/threads.h"
 

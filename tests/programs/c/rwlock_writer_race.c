@@ -1,5 +1,4 @@
 // Who holds a lock for reading is not ordered with others who do, and writes all the same.
-// report: varies
 // orders: both
 #include "../include/threads.h"
 

@@ -1,5 +1,6 @@
 // Functions that answer with an object that all threads share.
 // report: varies
+// (The results are libc's own, and named as far as libc has debug information.)
 #include <time.h>
 
 #include "../include/threads.h"

@@ -1,6 +1,7 @@
 // A loop that never ends: its accesses are seen all the same, before the program ends.
 // flags: -O2
 // report: varies
+// (How often it is seen depends on when the program ends.)
 #include "../include/threads.h"
 
 enum { SIZE = 64 };

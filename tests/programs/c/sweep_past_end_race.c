@@ -1,6 +1,7 @@
 // A loop whose steps go past the number that would end it goes on for ever: its accesses are seen all the same.
 // flags: -O2
 // report: varies
+// (How often it is seen depends on when the program ends.)
 #include "../include/threads.h"
 #include <sched.h>
 #include <stdatomic.h>

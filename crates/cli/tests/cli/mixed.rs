@@ -50,6 +50,29 @@ fn c_of_a_build_script_is_instrumented() {
     ]));
 }
 
+/// `cargo deadheat test` of a crate whose C has threads of its own.
+fn vendored(arguments: &[&str]) -> Ran {
+    let directory = root().join("tests/fixtures/vendored");
+    let mut command = cargo_command(&directory, &["test", "--locked"]);
+    let made = concat!(env!("CARGO_TARGET_TMPDIR"), "/vendored");
+    ran(command.args(arguments).env("CARGO_TARGET_DIR", made))
+}
+
+#[test]
+fn threads_of_c_that_a_crate_brings_are_checked_with_those_of_rust() {
+    let run = vendored(&["--test", "zstd"]);
+    assert_eq!(run.status, 0, "{}{}", run.stdout, run.stderr);
+    assert!(run.stdout.contains("2 passed"), "{}", run.stdout);
+    assert_eq!(run.last_line(), "deadheat: no data races");
+    // And what is wrong is found, in C and in Rust.
+    let run = vendored(&["--test", "zstd", "--", "--ignored"]);
+    assert_eq!(run.status, 66, "{}{}", run.stdout, run.stderr);
+    for part in ["tests/zstd.rs:", "/zstd/lib/compress/"] {
+        assert!(run.stderr.contains(part), "{part}: {}", run.stderr);
+    }
+    assert_eq!(run.last_line(), "deadheat: 1 data race");
+}
+
 #[test]
 fn rust_that_c_calls_is_instrumented() {
     let run = cargo(&["build", "--locked", "--package", "mixed-lib"]);

@@ -7,11 +7,12 @@
 
 use super::define::interpose;
 use super::event;
-use crate::sync;
+use crate::{channel, sync};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicI32, Ordering};
 
-/// The process that the runtime was started in. A child of `fork` or `vfork` is another one, and says nothing.
+/// The process that speaks for itself: the one that the runtime was started in, or a child of `fork` with a reporter of its own. A child
+/// of `vfork` is another one, and says nothing; nor does one whose parent was given the reporter, who hears of the parent's end.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 
 /// The status given to `quick_exit`, for the handler, which is not told.
@@ -33,6 +34,14 @@ pub fn init() {
     unsafe {
         on_exit(at_exit, core::ptr::null_mut());
         at_quick_exit(at_quick);
+    }
+}
+
+/// After a `fork`, in the child.
+pub fn child() {
+    if channel::options().report_fd.is_none() {
+        PROCESS.store(process(), Ordering::Relaxed);
+        crate::exit::child();
     }
 }
 

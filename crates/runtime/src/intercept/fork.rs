@@ -1,7 +1,7 @@
 //! `fork`: no lock of the runtime may be held by another thread at that moment, because the child has a copy of the lock
 //! but not of the thread.
 
-use super::{barrier, cxx, exception, late, poll, streams, threads};
+use super::{barrier, cxx, exception, exit, late, poll, streams, threads};
 use crate::thread;
 use core::cell::Cell;
 
@@ -41,6 +41,7 @@ extern "C" fn child() {
         late::forget_all();
         thread::reopen(crate::fork::child);
         thread::with(|_| threads::forget_all());
+        exit::child();
     }
 }
 

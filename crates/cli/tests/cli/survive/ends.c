@@ -1,9 +1,10 @@
 #include "race.h"
 #include <signal.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-// ends HOW: races, then ends in some way while another thread runs; or goes on.
+// ends HOW: races, then ends in some way while another thread runs; or goes on. f: in a child of fork.
 static volatile int ticks;
 
 static void allocates(int signal) {
@@ -39,8 +40,23 @@ static void *leaves(void *unused) {
     exit(9);
 }
 
+// The race is in a child, and so is the status.
+static int forks(void) {
+    pid_t child = fork();
+    if (child == 0) {
+        race();
+        puts("raced");
+        exit(4);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    return WEXITSTATUS(status);
+}
+
 int main(int count, char **arguments) {
     pthread_t thread;
+    if (count > 1 && *arguments[1] == 'f')
+        return forks();
     race();
     puts("raced");
     fflush(stdout);

@@ -31,6 +31,21 @@ fn a_program_ends_as_it_would_and_what_was_found_is_told() {
 }
 
 #[test]
+fn a_child_of_fork_speaks_for_itself_unless_its_parent_is_watched() {
+    let program = Program::new("ends");
+    let native = program.native("", "f");
+    let alone = program.alone("", "f");
+    alone.raced_like(&native);
+    assert!(!alone.stderr.contains("without a word"), "{}", alone.stderr);
+    let stats = program.alone("DEADHEAT_OPTIONS=stats=1", "f");
+    assert_eq!(stats.status, 66, "{}", stats.stderr);
+    // Who watches both says it once, and of the end of the parent.
+    let run = program.checked("", "", "f");
+    run.raced_like(&native);
+    assert!(!run.stderr.contains("without a word"), "{}", run.stderr);
+}
+
+#[test]
 fn who_was_killed_is_said_to_be_with_what_was_found_until_then() {
     let program = Program::new("ends");
     let run = program.checked("", "", "k");

@@ -8,12 +8,14 @@ fn times() -> u64 {
     times.ok().and_then(|times| times.parse().ok()).unwrap_or(1)
 }
 
-/// More than there are slots in shadow words.
-const SHORT: u64 = 20_000;
+/// Threads one after another.
+const SHORT: u64 = 100_000;
+/// More than there are slots in shadow words: fewer, because each takes longer where none can be used again.
+const UNHEARD: u64 = 20_000;
 
-fn short_threads(how: &str, races: &[&str]) {
+fn short_threads(how: &str, count: u64, races: &[&str]) {
     let program = Program::new("threads");
-    let arguments = format!("{how} {}", SHORT * times());
+    let arguments = format!("{how} {}", count * times());
     let native = program.native("", &arguments);
     let run = program.checked("", "", &arguments);
     assert_eq!((run.status, &run.stdout), (66, &native.stdout), "{}", run.stderr);
@@ -27,17 +29,17 @@ fn short_threads(how: &str, races: &[&str]) {
 
 #[test]
 fn short_threads_that_are_waited_for() {
-    short_threads("j", &["raced"]);
+    short_threads("j", SHORT, &["raced"]);
 }
 
 #[test]
 fn short_threads_that_say_that_they_are_done() {
-    short_threads("s", &["raced"]);
+    short_threads("s", SHORT, &["raced"]);
 }
 
 #[test]
 fn short_threads_that_nobody_hears_of() {
-    short_threads("d", &["early", "raced"]);
+    short_threads("d", UNHEARD, &["early", "raced"]);
 }
 
 #[test]
