@@ -8,6 +8,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
 const SIZE: usize = 256 << 10;
+/// So much above what is used stays zeros: who walks the stack, to show where a panic was, does not know that it ends, and stops there.
+const END: usize = 4096;
 
 #[repr(align(64))]
 struct Stack(UnsafeCell<[u8; SIZE]>);
@@ -64,7 +66,7 @@ pub fn run<F: FnOnce()>(f: F) {
         f: Some(f),
         panicked: None,
     };
-    let top = STACK.0.get() as usize + SIZE;
+    let top = STACK.0.get() as usize + SIZE - END;
     // SAFETY: the stack is this thread's for as long as the lock is held, its top is aligned, and what is called returns.
     unsafe {
         core::arch::asm!(
