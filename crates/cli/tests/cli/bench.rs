@@ -252,7 +252,7 @@ fn mistakes_are_answered_with_the_next_step() {
         .bench(&["--from", "/no/such.json"])
         .fails_with(&["/no/such.json"]);
     place
-        .bench(&["--table", "shrinkwrap-5.1"])
+        .bench(&["--table", "tree-5.1"])
         .fails_with(&["--traces DIR"]);
     place.bench(&["--table", "bigfoot"]).fails_with(&["bigfoot-1"]);
     place.bench(&["--runs", "0"]).fails_with(&["--runs"]);
