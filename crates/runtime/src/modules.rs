@@ -59,6 +59,7 @@ pub fn untold() {
     TOLD.store(0, Ordering::Relaxed);
 }
 
+// SAFETY of calling it: only the loader does, with its structure and the pointer that was given to it.
 unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _size: usize, modules: *mut c_void) -> i32 {
     // SAFETY: the loader's structure, and our own pointer.
     let (info, modules) = unsafe { (&*info, &mut *modules.cast::<Modules>()) };

@@ -26,6 +26,7 @@ impl Drop for Try {
 }
 
 /// Stands in for the program's routine.
+// SAFETY of calling it: only libc does, as a routine without arguments.
 unsafe extern "C-unwind" fn run() {
     // Taken at once: the routine may call such a function itself, or leave by an exception.
     if let Some((control, routine)) = PENDING.take() {

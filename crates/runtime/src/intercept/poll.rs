@@ -217,6 +217,7 @@ super::define::real! {
     PSELECT: fn(c_int, *mut fd_set, *mut fd_set, *mut fd_set, *const timespec, *const c_void) -> c_int = c"pselect";
 }
 
+// SAFETY of calling it: as for libc's function of that name.
 #[cfg(not(test))]
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn pselect(

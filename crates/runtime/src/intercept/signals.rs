@@ -70,6 +70,7 @@ extern "C" fn tell(signal: usize) {
     super::exit::killed(signal as c_int);
 }
 
+// SAFETY of calling it: only the kernel does, with what `SA_SIGINFO` promises.
 unsafe extern "C" fn handler(signal: c_int, info: *mut siginfo_t, _: *mut c_void) {
     // SAFETY: the thread's own variable.
     let inside = unsafe { (*tls::get()).inside } != 0;

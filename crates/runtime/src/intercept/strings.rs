@@ -93,6 +93,7 @@ unsafe fn duplicate(text: Text, len: usize, read: usize, pc: usize) -> *mut c_ch
     new
 }
 
+// SAFETY: as libc declares them.
 unsafe extern "C" {
     fn strchrnul(text: Text, byte: c_int) -> *mut c_char;
     fn stpncpy(to: *mut c_char, from: Text, limit: usize) -> *mut c_char;

@@ -21,6 +21,7 @@ use libc::{clockid_t, pthread_attr_t, pthread_key_t, pthread_t, size_t, timespec
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
+// SAFETY of calling one: once, with the argument that was given with it.
 type Routine = unsafe extern "C-unwind" fn(*mut c_void) -> *mut c_void;
 
 struct Known {
@@ -134,6 +135,7 @@ fn arm(number: usize) {
 /// Keys get this many rounds of destructors.
 const ROUNDS: usize = 4;
 
+// SAFETY of calling it: only libc does, with the number that `arm` has set.
 unsafe extern "C-unwind" fn round(number: *mut c_void) {
     let number = number as usize;
     // The key is older than the one by which libstdc++ keeps its promises: ours comes first in each round.
@@ -230,6 +232,7 @@ pub fn let_go() {
     KNOWN.let_go();
 }
 
+// SAFETY of calling it: only libc does, in a new thread, with what `pthread_create` below gave it.
 unsafe extern "C-unwind" fn main_of_thread(start: *mut c_void) -> *mut c_void {
     // SAFETY: given by `pthread_create` below; the routine is of the type that it took.
     unsafe {
@@ -238,6 +241,7 @@ unsafe extern "C-unwind" fn main_of_thread(start: *mut c_void) -> *mut c_void {
     }
 }
 
+// SAFETY: as libc declares them, but that the destructor may unwind.
 unsafe extern "C" {
     fn pthread_key_create(
         key: *mut pthread_key_t,

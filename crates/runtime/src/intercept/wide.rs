@@ -7,6 +7,7 @@ use libc::wchar_t;
 
 const WIDE: usize = size_of::<wchar_t>();
 
+// SAFETY: as libc declares them.
 unsafe extern "C" {
     fn wmemcpy(to: *mut wchar_t, from: *const wchar_t, len: usize) -> *mut wchar_t;
     fn wmemmove(to: *mut wchar_t, from: *const wchar_t, len: usize) -> *mut wchar_t;

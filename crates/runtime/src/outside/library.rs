@@ -378,6 +378,7 @@ fn treatment(callee: &Callee) -> Option<Treated> {
 
 /// The function of a name as the process has it.
 fn global(name: &CStr) -> usize {
+    // SAFETY: as libc declares it.
     unsafe extern "C" {
         fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_void;
     }
