@@ -13,7 +13,7 @@ struct Account {
 /// A counter that claims to be safe to share.
 struct Counter(UnsafeCell<u64>);
 
-// Wrong: nothing orders the threads that call `bump`.
+// SAFETY: none. Nothing orders the threads that call `bump`: this is the race.
 unsafe impl Sync for Counter {}
 
 impl Counter {

@@ -297,6 +297,7 @@ macro_rules! quick {
     };
 }
 
+// SAFETY of calling it and the next: as the contract in `abi::hooks` says.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C" fn __deadheat_read8() {
@@ -315,6 +316,7 @@ pub(crate) mod tests {
     use crate::cell::Cell;
     use std::sync::atomic::AtomicU32;
 
+    // SAFETY of calling it and the next: only as the tests below do, with an address that has a shadow.
     #[unsafe(naked)]
     unsafe extern "C" fn read(addr: usize, context: u64, pc: usize) -> bool {
         quick!(read, "[rsp + 24]", "mov eax, 1\nret", "ud2", "xor eax, eax\nret")

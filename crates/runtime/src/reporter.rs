@@ -174,6 +174,7 @@ extern "C" fn last_process(start: *mut c_void) -> i32 {
     0
 }
 
+// SAFETY: as libc declares it.
 unsafe extern "C" {
     static environ: *const *const c_char;
 }

@@ -193,6 +193,7 @@ struct Search {
     entry: Option<Entry>,
 }
 
+// SAFETY of calling it: only the unwinder does, with a frame and what `outside` passed.
 unsafe extern "C" fn search_frame(frame: *mut c_void, search: *mut c_void) -> i32 {
     // SAFETY: `search` is what `outside` passed, `frame` what the unwinder did.
     let (search, ip, cfa) = unsafe {
@@ -232,6 +233,7 @@ struct Walk {
     frames: [usize; DEPTH],
 }
 
+// SAFETY: as the unwinder declares them.
 unsafe extern "C" {
     fn _Unwind_Backtrace(
         frame: unsafe extern "C" fn(*mut c_void, *mut c_void) -> i32,
@@ -245,6 +247,7 @@ unsafe extern "C" {
 const NO_REASON: i32 = 0;
 const END_OF_STACK: i32 = 5;
 
+// SAFETY of calling it: only the unwinder does, with a frame and what `walk` below passed.
 unsafe extern "C" fn frame(frame: *mut c_void, walk: *mut c_void) -> i32 {
     // SAFETY: `walk` is what `walk` below passed, `frame` what the unwinder did.
     let (walk, ip) = unsafe { (&mut *walk.cast::<Walk>(), _Unwind_GetIP(frame)) };

@@ -486,6 +486,7 @@ pub fn shut<R>(f: impl FnOnce() -> R) -> R {
 
 /// Runs `f`, which calls functions of libc at which a thread can be cancelled: not here, where it holds locks.
 pub fn uncancelled<R>(f: impl FnOnce() -> R) -> R {
+    // SAFETY: as libc declares it.
     unsafe extern "C" {
         fn pthread_setcancelstate(state: i32, old: *mut i32) -> i32;
     }
