@@ -90,7 +90,7 @@ impl<'m> Swept<'m> {
     /// sooner where they are accessed; in a loop `within` another, what lies between them may follow.
     fn pays(&self, within: bool) -> bool {
         let step = self.address.step.as_constant().map(i64::unsigned_abs);
-        let near = step.is_some_and(|step| step <= FAR.max(self.size));
+        let near = step.is_some_and(|step| step <= FAR.max(2 * self.size));
         near || within && step != Some(0) && self.size < COLUMN
     }
 
