@@ -178,6 +178,24 @@ pub fn step<const WRITE: bool>(t: &mut Thread, (write, read): (u64, u64), mask: 
     Step::Words((write, after), with_write, 0)
 }
 
+/// The words after an access that is [`Step::Known`], with its place in the place of the one on record, which was of the same
+/// epoch and to the same bytes: either is as good to name. So what was touched singly before is like its neighbours again.
+#[inline(always)]
+pub fn renamed<const WRITE: bool>(t: &Thread, (write, read): (u64, u64), mask: u8, at: Place) -> (u64, u64) {
+    let after = word(t.epoch, at, mask);
+    let is_same = |word: u64| (word ^ after) & (EPOCH | 0xff) == 0;
+    let after_read = if is_same(read) && !place(read).is_readers() {
+        after
+    } else {
+        read
+    };
+    match (WRITE, is_same(write)) {
+        (true, true) => (after, after_read),
+        (false, false) => (write, after_read),
+        _ => (write, read),
+    }
+}
+
 /// Whether a read of all of the granule's bytes by `t` is on record, in this epoch.
 #[inline(always)]
 fn is_read(t: &Thread, cell: &Cell) -> bool {

@@ -412,7 +412,11 @@ impl Runs {
         let mut known = true;
         let new = self.changed(piece, |old, mask, (first, to, period)| {
             match cell::step::<WRITE>(t, old, mask, at) {
-                Step::Known => Some(old),
+                Step::Known => {
+                    let new = cell::renamed::<WRITE>(t, old, mask, at);
+                    known &= new == old;
+                    Some(new)
+                }
                 Step::Misfit => None,
                 Step::Words(new, with_write, with_read) => {
                     known = false;

@@ -248,14 +248,13 @@ impl Held {
                 }
                 let [write, read] = &self.summary.cells[run.first() + phase];
                 let old = self.summary.words(run.first() + phase);
-                match cell::step::<WRITE>(t, old, mask, at) {
-                    Step::Known => {}
-                    Step::Words(new, 0, 0) => {
-                        write.store(new.0, Ordering::Relaxed);
-                        read.store(new.1, Ordering::Relaxed);
-                    }
+                let new = match cell::step::<WRITE>(t, old, mask, at) {
+                    Step::Known => cell::renamed::<WRITE>(t, old, mask, at),
+                    Step::Words(new, 0, 0) => new,
                     _ => return false,
-                }
+                };
+                write.store(new.0, Ordering::Relaxed);
+                read.store(new.1, Ordering::Relaxed);
             }
             again |= before.is_some_and(|before| self.alike(&before, &run));
             before = Some(run);
