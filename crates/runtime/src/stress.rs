@@ -224,7 +224,7 @@ impl Region {
             4 => (start + 4, (1, 0, 4)),
             5 => (start, (1, 0, 8)),
             6 => return summary::expand(t, owners::region(start)),
-            _ => return summary::compress(t, owners::region(start)),
+            _ => return summary::compress(t, owners::region(start), false),
         };
         let tell = |_: &mut Thread, _: usize, new: &[Found]| found.extend(new);
         if write {
@@ -258,7 +258,7 @@ fn threads_that_share_a_lock_never_race_in_a_region_that_is_compressed_and_expan
         drop(_guard);
         if random.below(4) == 0 {
             summary::expand(t, owners::region(region.base));
-            summary::compress(t, owners::region(region.base));
+            summary::compress(t, owners::region(region.base), true);
         }
     });
     assert!(found.is_empty(), "{:?}", found[0]);

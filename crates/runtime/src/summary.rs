@@ -463,13 +463,13 @@ pub fn may_compress(t: &Thread, region: usize) {
     let tries = (counts.load(Ordering::Relaxed) >> TRIES) + 1;
     counts.store(tries << TRIES, Ordering::Relaxed);
     if tries.is_power_of_two() {
-        compress(t, region);
+        compress(t, region, tries > 1);
     }
 }
 
-/// Compresses a region, if it is the thread's and regular enough.
+/// Compresses a region, if it is the thread's and regular enough. If it was compressed before, it may need its cells again.
 #[cold]
-pub fn compress(t: &Thread, region: usize) {
+pub fn compress(t: &Thread, region: usize, again: bool) {
     let cells = cells(region);
     let encode = || Runs::encode(|granule| cells[granule].load());
     // Before anything is locked: mostly this settles it.
@@ -480,14 +480,14 @@ pub fn compress(t: &Thread, region: usize) {
     t.owner.compress(region, || {
         let Some(runs) = encode() else { return false };
         held.store(&runs);
-        clear(cells);
+        clear(cells, again);
         true
     });
 }
 
-/// Makes cells zeros, and gives their memory back.
-fn clear(cells: &[Cell]) {
-    if !vm::advise(cells.as_ptr().addr(), size_of_val(cells), libc::MADV_DONTNEED) {
+/// Makes cells zeros, and gives their memory back, or keeps it.
+fn clear(cells: &[Cell], keep: bool) {
+    if keep || !vm::advise(cells.as_ptr().addr(), size_of_val(cells), libc::MADV_DONTNEED) {
         cells.iter().for_each(|cell| cell.set((0, 0)));
     }
 }

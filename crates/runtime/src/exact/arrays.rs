@@ -155,7 +155,7 @@ impl Arrays {
                 t.owner.leave();
             }
             if again != 0 && number.is_multiple_of(again) {
-                summary::compress(t, region);
+                summary::compress(t, region, false);
             }
             if expanded != 0 && number.is_multiple_of(expanded) {
                 summary::expand(t, region);
