@@ -2,7 +2,9 @@
 //!
 //! Most memory is touched by one thread for long. A *region* of it (4 KiB) belongs to nobody at first, then to the thread
 //! that touches it first, which changes its cells with plain stores. When another thread comes, the region is handed over;
-//! the third time it becomes *shared* for good, and its cells change by `cmpxchg16b`, as they would without all this.
+//! if that was done too often, it becomes *shared* for good, and its cells change by `cmpxchg16b`, as they would without all this.
+//! By itself a region is handed over twice. Many are handed over together to a thread that goes through them, which costs
+//! each of them little; so arrays that threads take turns at, each in a phase of its own, are handed over any number of times.
 //!
 //! A thread changes cells only inside a *section*, which it enters before it looks at the cell and at whose the region is.
 //! Entering is an ordinary store to its own `tls.inside`: that it is seen in time is the newcomer's business. It marks the
@@ -36,10 +38,17 @@ const COMPRESSED: u32 = 0xfffd;
 const MARKED: u32 = 0xfffe;
 /// Everybody's.
 pub const SHARED: u32 = 0xffff;
-/// How often it was handed over: the upper half.
-const ONCE: u32 = 1 << 16;
-/// So often it may be.
-const OFTEN: u32 = 2 * ONCE;
+/// When it was handed over last: the time stamp's lowest bits, above.
+const STAMP: u32 = 0xff << STAMP_SHIFT;
+const STAMP_SHIFT: u32 = 16;
+/// What its handovers have cost, above that: [`ALONE`] for a handover by itself, less if others came with it. Not zero if there
+/// was one.
+const COST: u32 = 1 << 24;
+const ALONE: u32 = 32;
+/// The least that it costs if the last one was shortly before.
+const SOON: u32 = 8;
+/// So much they may cost.
+const OFTEN: u32 = 2 * ALONE * COST;
 
 /// What an access to a region is to touch, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -212,7 +221,7 @@ impl Owner {
         match now & SHARED {
             SHARED | COMPRESSED => {}
             // Its cells are zeros, and so is its summary.
-            NOBODY if often == 0 && long && summary::on() => {
+            NOBODY if often < COST && long && summary::on() => {
                 word(region).store(COMPRESSED, Ordering::Release);
             }
             NOBODY => {
@@ -222,20 +231,23 @@ impl Owner {
                 self.populate(region);
             }
             owner => {
-                let all = || (region..REGIONS.min(region + self.together(region))).map(word);
-                let taken = all()
-                    .take_while(|word| word.load(Ordering::Relaxed) == now)
-                    .count();
-                all()
-                    .take(taken)
-                    .for_each(|word| word.store(MARKED, Ordering::Relaxed));
+                let end = REGIONS.min(region + self.together(region));
+                // Words do not change otherwise while `ABLE` is held.
+                let rest = |word: &AtomicU32| word.load(Ordering::Relaxed) & !SHARED;
+                let all = |whose: u32| {
+                    (region..end)
+                        .map(word)
+                        .filter(move |word| word.load(Ordering::Relaxed) & SHARED == whose)
+                };
+                let taken = all(owner).count() as u32;
+                all(owner).for_each(|word| word.store(rest(word) | MARKED, Ordering::Relaxed));
                 *able &= barrier();
                 wait_for(owner - 1);
-                let new = (often + ONCE) | NOBODY;
-                all()
-                    .take(taken)
-                    .for_each(|word| word.store(new, Ordering::Release));
-                self.came.set((region + taken, taken));
+                let stamp = stamp();
+                all(MARKED).for_each(|word| {
+                    word.store(handed_over(rest(word), taken, stamp) | NOBODY, Ordering::Release);
+                });
+                self.came.set((end, end - region));
             }
         }
     }
@@ -268,6 +280,26 @@ impl Owner {
             shadow::populate(region << REGION_SHIFT, AHEAD << REGION_SHIFT);
         }
     }
+}
+
+/// What follows whose a region is, when it is handed over together with others, `taken` in all. Long after the last time that costs
+/// nothing if there are many. Threads that want the same regions at the same time are better off sharing them.
+fn handed_over(rest: u32, taken: u32, stamp: u32) -> u32 {
+    let at_once = rest & STAMP == stamp && rest >= COST;
+    let cost = match (ALONE / taken.max(1), at_once) {
+        (0 | 1, false) => 0,
+        (cost, true) => cost.max(SOON),
+        (cost, false) => cost,
+    };
+    let cost = (rest / COST + cost).clamp(1, OFTEN / COST);
+    (cost * COST) | stamp
+}
+
+/// The present time, in steps of a few milliseconds, as words have it.
+fn stamp() -> u32 {
+    // SAFETY: all processors of this kind have it.
+    let time = unsafe { std::arch::x86_64::_rdtsc() };
+    ((time >> 24) as u32) << STAMP_SHIFT & STAMP
 }
 
 /// Waits until the thread that has `slot` is seen outside of sections. [`ABLE`] is held.
@@ -307,7 +339,7 @@ pub fn is_compressed(region: usize) -> bool {
 pub fn expanded_for_anybody(region: usize) {
     let often = word(region).load(Ordering::Relaxed) & !SHARED;
     // As if it had been handed over: those that never were have cells of zeros.
-    word(region).store(often.max(ONCE) | NOBODY, Ordering::Release);
+    word(region).store(often.max(COST) | NOBODY, Ordering::Release);
 }
 
 /// The summary of a region, which is held, says nothing any more: as if nobody had touched it.
@@ -478,15 +510,11 @@ mod tests {
         owner.leave();
     }
 
-    #[test]
-    fn no_change_is_lost_while_regions_go_from_hand_to_hand() {
+    /// Threads go through regions, of which `apart` are between one and the next, `passes` times, and count up `rounds` times in each. No
+    /// count is lost.
+    fn go_through(base: usize, slot: u32, apart: usize, places: usize, passes: usize, rounds: usize) {
         const THREADS: u32 = 3;
-        const PLACES: usize = 20_000;
-        const ROUNDS: usize = 40;
         init_once();
-        let places = PLACES * times().min(1000) as usize;
-        // Regions and slots that no other test has.
-        let base = 0x0100_0000_0000;
         let counts = Counts((0..places).map(|_| UnsafeCell::default()).collect());
         std::thread::scope(|scope| {
             for n in 0..THREADS {
@@ -494,17 +522,12 @@ mod tests {
                 scope.spawn(move || {
                     let inside = AtomicU32::new(1);
                     // SAFETY: it lives longer than the owner.
-                    let owner = unsafe { Owner::new(9000 + n, &raw const inside) };
+                    let owner = unsafe { Owner::new(slot + n, &raw const inside) };
                     let mut random = Random(n.into());
-                    // All go through the same regions, every other one, so that they are not taken together.
-                    for (at, number) in counts.0.iter().enumerate() {
-                        for _ in 0..ROUNDS {
-                            count(
-                                &owner,
-                                base + (at << (REGION_SHIFT + 1)),
-                                number,
-                                random.below(40),
-                            );
+                    for (at, number) in counts.0.iter().enumerate().cycle().take(places * passes) {
+                        for _ in 0..rounds {
+                            let addr = base + ((at * apart) << REGION_SHIFT);
+                            count(&owner, addr, number, random.below(40));
                         }
                     }
                     owner.gone();
@@ -517,8 +540,37 @@ mod tests {
             .iter()
             .map(|count| unsafe { (*count.get()).load(Ordering::Relaxed) });
         for (at, number) in numbers.enumerate() {
-            assert_eq!(number as usize, THREADS as usize * ROUNDS, "region {at}");
+            assert_eq!(number as usize, THREADS as usize * passes * rounds, "region {at}");
         }
+    }
+
+    #[test]
+    fn no_change_is_lost_while_regions_go_from_hand_to_hand() {
+        let places = 20_000 * times().min(1000) as usize;
+        // Regions and slots that no other test has; further apart than what is taken together.
+        go_through(0x0100_0000_0000, 9000, 2 * NEAR, places, 1, 40);
+    }
+
+    #[test]
+    fn no_change_is_lost_while_many_go_from_hand_to_hand_together() {
+        let passes = 200 * times().min(1000) as usize;
+        go_through(0x0400_0000_0000, 9010, 1, 2000, passes, 2);
+    }
+
+    #[test]
+    fn many_regions_together_are_handed_over_any_number_of_times_unless_at_once() {
+        let [early, late] = [1, 2].map(|time| time << STAMP_SHIFT);
+        let turns = |times: usize, taken: u32, stamps: [u32; 2]| {
+            let stamps = stamps.iter().cycle().take(times);
+            stamps.fold(0, |rest, stamp| handed_over(rest, taken, *stamp))
+        };
+        assert!((COST..OFTEN).contains(&turns(1000, 32, [early, late])));
+        assert!((COST..OFTEN).contains(&turns(3, 32, [early, early])));
+        assert!(turns(20, 32, [early, early]) >= OFTEN);
+        assert!((COST..OFTEN).contains(&turns(1, 1, [early, late])));
+        assert!(turns(2, 1, [early, late]) >= OFTEN);
+        // The cost does not run over.
+        assert!(turns(1000, 1, [early, late]) >= OFTEN);
     }
 
     #[test]
