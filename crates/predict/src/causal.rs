@@ -12,11 +12,12 @@
 //! Both are kept as the earliest event of each thread that comes behind an event.
 
 use crate::footprint::{Footprint, Kind};
-use crate::graph::{Graph, Id};
+use crate::graph::{Graph, Id, Unfinished};
 use crate::{Model, Window};
 use deadheat_event::{Addr, AtomicOp, Mode, Op, Order, SyncId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 /// Nothing of a thread comes behind.
 const NEVER: u32 = u32::MAX;
@@ -30,16 +31,21 @@ pub struct Causal {
 
 impl Causal {
     /// The relation of a model, if it has one of its own.
-    pub fn new(graph: &Graph<'_>, window: &Window, model: Model) -> Option<Causal> {
+    pub fn new(
+        graph: &Graph<'_>,
+        window: &Window,
+        model: Model,
+        deadline: Instant,
+    ) -> Result<Option<Causal>, Unfinished> {
         let edges = match model {
             Model::Hb | Model::Cp => Edges::new(graph, window),
-            Model::Mc | Model::Rdit => return None,
+            Model::Mc | Model::Rdit => return Ok(None),
         };
         let hb = happens_before(graph, &edges);
-        Some(match model {
+        Ok(Some(match model {
             Model::Hb => hb,
-            _ => causally_precedes(graph, &edges, &hb),
-        })
+            _ => causally_precedes(graph, &edges, &hb, deadline)?,
+        }))
     }
 
     /// Whether `a` comes before `b`, which is of another thread.
@@ -92,14 +98,20 @@ fn happens_before(graph: &Graph<'_>, edges: &Edges) -> Causal {
     hb
 }
 
-fn causally_precedes(graph: &Graph<'_>, edges: &Edges, hb: &Causal) -> Causal {
+fn causally_precedes(
+    graph: &Graph<'_>,
+    edges: &Edges,
+    hb: &Causal,
+    deadline: Instant,
+) -> Result<Causal, Unfinished> {
     let mut follower = conflicting(graph);
-    loop {
+    while Instant::now() < deadline {
         let cp = compose(graph, edges, hb, &follower);
         if !extend(graph, &cp, &mut follower) {
-            return cp;
+            return Ok(cp);
         }
     }
+    Err(Unfinished::Late)
 }
 
 /// The relation, given the first section that each section is ordered with.
@@ -382,16 +394,34 @@ impl Edges {
 mod tests {
     use super::*;
     use crate::Windows;
+    use std::time::Duration;
 
-    /// Whether events `a` and `b` are ordered.
-    fn orders(text: &str, model: Model, a: Id, b: Id) -> bool {
+    fn window(text: &str) -> Window {
         let (events, tables) = deadheat_trace::parse(text).expect("a trace");
         let mut windows = Windows::new(events.len());
         windows.push(&events);
-        let window = windows.next(true, &tables).expect("a window");
-        let graph = Graph::new(&window, model).expect("a graph");
-        let causal = Causal::new(&graph, &window, model).expect("a relation");
+        windows.next(true, &tables).expect("a window")
+    }
+
+    /// Whether events `a` and `b` are ordered.
+    fn orders(text: &str, model: Model, a: Id, b: Id) -> bool {
+        let window = window(text);
+        let deadline = Instant::now() + Duration::from_secs(60);
+        let graph = Graph::new(&window, model, deadline).expect("a graph");
+        let causal = Causal::new(&graph, &window, model, deadline).expect("in time");
+        let causal = causal.expect("a relation");
         causal.orders(&graph, a, b)
+    }
+
+    #[test]
+    fn who_comes_too_late_stops() {
+        let window = window("T1 w x; T2 r x");
+        let now = Instant::now();
+        let late = Graph::new(&window, Model::Cp, now).map(|_| ());
+        assert_eq!(late, Err(Unfinished::Late));
+        let graph = Graph::new(&window, Model::Cp, now + Duration::from_secs(60)).expect("a graph");
+        let late = Causal::new(&graph, &window, Model::Cp, now).map(|_| ());
+        assert_eq!(late, Err(Unfinished::Late));
     }
 
     #[test]

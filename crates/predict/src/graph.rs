@@ -22,6 +22,7 @@ use crate::{Model, Window};
 use deadheat_event::{Event, Mode, Op, SyncId, ThreadId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 /// An event of a window, by its place in it.
 pub type Id = u32;
@@ -153,10 +154,32 @@ pub struct Graph<'w> {
     inclusion: Vec<u32>,
 }
 
+/// Why a window was not looked at to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfinished {
+    /// Its memory is cut into too many pieces.
+    Tangled,
+    /// There was no more time.
+    Late,
+}
+
+/// After so many events the clock is looked at.
+const OFTEN: usize = 1024;
+
+/// Events by their number, as long as there is time.
+fn in_time(events: usize, deadline: Instant) -> impl Iterator<Item = Result<Id, Unfinished>> {
+    (0..events).map(move |id| match id % OFTEN == 0 && Instant::now() >= deadline {
+        true => Err(Unfinished::Late),
+        false => Ok(id as Id),
+    })
+}
+
 impl<'w> Graph<'w> {
-    /// The order of a window. None if its memory is cut into too many pieces.
-    pub fn new(window: &'w Window, model: Model) -> Option<Graph<'w>> {
-        Builder::new(window, model)?.build()
+    /// The order of a window.
+    pub fn new(window: &'w Window, model: Model, deadline: Instant) -> Result<Graph<'w>, Unfinished> {
+        Builder::new(window, model)
+            .ok_or(Unfinished::Tangled)?
+            .build(deadline)
     }
 
     /// How many threads there are.
@@ -347,7 +370,7 @@ impl<'w> Builder<'w> {
         slot
     }
 
-    fn build(mut self) -> Option<Graph<'w>> {
+    fn build(mut self, deadline: Instant) -> Result<Graph<'w>, Unfinished> {
         // From now on: the thread that an id names at the event that is looked at.
         self.current.clear();
         self.lockset_of = vec![0; self.graph.threads.len()];
@@ -362,7 +385,8 @@ impl<'w> Builder<'w> {
         let mut sync = Syncs::new(self.window);
         let mut hard = Vec::new();
         let mut soft = Vec::new();
-        for id in 0..self.window.events.len() as Id {
+        for id in in_time(self.window.events.len(), deadline) {
+            let id = id?;
             let event = self.window.events[id as usize];
             let slot = self.graph.slot[id as usize];
             self.current.insert(event.thread, slot);
@@ -410,9 +434,9 @@ impl<'w> Builder<'w> {
                 lists.close();
             }
         }
-        self.determined();
-        self.close();
-        Some(self.graph)
+        self.determined(deadline)?;
+        self.close(deadline)?;
+        Ok(self.graph)
     }
 
     /// Locks that a thread holds when the window begins.
@@ -609,11 +633,12 @@ impl<'w> Builder<'w> {
     }
 
     /// A read with only one possible write has it as a soft edge.
-    fn determined(&mut self) {
+    fn determined(&mut self, deadline: Instant) -> Result<(), Unfinished> {
         let graph = &mut self.graph;
         let old = std::mem::take(&mut graph.soft);
         let mut edges = Vec::new();
-        for id in 0..graph.events.len() as Id {
+        for id in in_time(graph.events.len(), deadline) {
+            let id = id?;
             edges.clear();
             edges.extend_from_slice(old.get(id));
             for read in graph.reads.get(id) {
@@ -630,14 +655,16 @@ impl<'w> Builder<'w> {
             graph.soft.items.extend_from_slice(&edges);
             graph.soft.close();
         }
+        Ok(())
     }
 
     /// What each event needs, transitively. All edges lead back in the trace, so one pass does.
-    fn close(&mut self) {
+    fn close(&mut self, deadline: Instant) -> Result<(), Unfinished> {
         let graph = &mut self.graph;
         let slots = graph.threads.len();
         let mut inclusion = vec![0; graph.events.len() * slots];
-        for id in 0..graph.events.len() {
+        for id in in_time(graph.events.len(), deadline) {
+            let id = id? as usize;
             let (done, rest) = inclusion.split_at_mut(id * slots);
             let mine = &mut rest[..slots];
             let (slot, pos) = (graph.slot[id] as usize, graph.pos[id] as usize);
@@ -649,6 +676,7 @@ impl<'w> Builder<'w> {
             mine[slot] = pos as u32 + 1;
         }
         graph.inclusion = inclusion;
+        Ok(())
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::candidates::{self, Location, Pair};
 use crate::causal::Causal;
 use crate::check::Checker;
-use crate::graph::{Graph, Id};
+use crate::graph::{Graph, Id, Unfinished};
 use crate::query::{Answer, Query, keep_order};
 use crate::solve::Solvers;
 use crate::{Model, SolverName, Window};
@@ -150,15 +150,26 @@ pub fn look(window: &Window, options: &Options, wanted: &dyn Fn(&Location) -> bo
         found.outcome.undecided.windows = 1;
         return found;
     }
-    let Some(graph) = Graph::new(window, options.model) else {
-        found.outcome.undecided.tangled = 1;
-        return found;
+    let unfinished = |mut found: Found, why: Unfinished| {
+        match why {
+            Unfinished::Tangled => found.outcome.undecided.tangled = 1,
+            Unfinished::Late => found.outcome.undecided.windows = 1,
+        }
+        found
+    };
+    let graph = match Graph::new(window, options.model, deadline) {
+        Ok(graph) => graph,
+        Err(why) => return unfinished(found, why),
+    };
+    let causal = match Causal::new(&graph, window, options.model, deadline) {
+        Ok(causal) => causal,
+        Err(why) => return unfinished(found, why),
     };
     let mut looker = Looker {
         window,
         options,
         graph: &graph,
-        causal: Causal::new(&graph, window, options.model),
+        causal,
         solvers: None,
         checker: None,
         deadline,
