@@ -184,12 +184,12 @@ fn check_tile<const WRITE: bool>(tile: Tile, context: u64, pc: usize) {
     strided::<WRITE>(tile.first, tile.count, tile.stride, tile.len, context, pc);
 }
 
-/// What [`Footprint::add`] does with most rows: they are part of the latest piece, or go on where it ends. Others are left to
-/// `$rest`, which gets the return address where it is. Changes r11 only.
+/// What [`Footprint::add`] does with most rows: they are part of the latest piece, or go on where it ends, or are the next of a tile
+/// that is gone through again. Others are left to `$rest`, which gets the return address where it is. Changes r11 only.
 macro_rules! gathering {
-    ($($name:ident = $rest:ident;)*) => { $(
+    ($($(#[$export:meta])? $name:ident = $rest:ident;)*) => { $(
         // SAFETY of calling it: as the contract in `abi::hooks` says.
-        #[unsafe(no_mangle)]
+        $(#[$export])?
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
             naked_asm!(
@@ -204,7 +204,26 @@ macro_rules! gathering {
                 "jbe 1f",
                 "mov [rdi + {high}], r11",
                 "1: ret",
-                "2: jmp {rest}",
+                "2: cmp qword ptr [rdi + {tiles}], 0",
+                "je 3f",
+                "cmp rsi, [rdi + {first}]",
+                "jne 3f",
+                "cmp qword ptr [rdi + {count}], 0",
+                "je 3f",
+                "cmp rdx, [rdi + {len}]",
+                "ja 3f",
+                "test rdx, rdx",
+                "je 3f",
+                "mov r11, [rdi + {stride}]",
+                "add [rdi + {first}], r11",
+                "dec qword ptr [rdi + {count}]",
+                "ret",
+                "3: jmp {rest}",
+                tiles = const offset_of!(Footprint, tiles),
+                first = const offset_of!(Footprint, again.first),
+                count = const offset_of!(Footprint, again.count),
+                stride = const offset_of!(Footprint, again.stride),
+                len = const offset_of!(Footprint, again.len),
                 low = const offset_of!(Footprint, low),
                 high = const offset_of!(Footprint, high),
                 until = const offset_of!(Footprint, until),
@@ -215,7 +234,9 @@ macro_rules! gathering {
 }
 
 gathering! {
+    #[unsafe(no_mangle)]
     __deadheat_read_gather = read_gather_row;
+    #[unsafe(no_mangle)]
     __deadheat_write_gather = write_gather_row;
 }
 
@@ -524,3 +545,83 @@ const _: () = assert!(
         && same(names::FENCE, "__deadheat_fence")
         && same(names::ACCESSES, "__deadheat_accesses")
 );
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stress::Random;
+    use std::cell::{Cell, RefCell};
+    use std::collections::BTreeSet;
+
+    thread_local! {
+        /// What was checked, by byte, and how many rows the assembly left to the rest.
+        static CHECKED: RefCell<BTreeSet<usize>> = const { RefCell::new(BTreeSet::new()) };
+        static LEFT: Cell<usize> = const { Cell::new(0) };
+    }
+
+    fn checked(tile: Tile) {
+        let rows = (0..tile.count).map(|row| tile.first + row * tile.stride);
+        CHECKED.with_borrow_mut(|checked| checked.extend(rows.flat_map(|row| row..row + tile.len)));
+    }
+
+    extern "C" fn add(footprint: &mut Footprint, addr: usize, len: usize) {
+        LEFT.set(LEFT.get() + 1);
+        footprint.add(addr, len, checked);
+    }
+
+    gathering! {
+        gather_here = add;
+    }
+
+    fn gather() -> extern "C" fn(&mut Footprint, usize, usize) {
+        // SAFETY: this is what it takes, by `gathering`.
+        unsafe { std::mem::transmute(gather_here as *const ()) }
+    }
+
+    #[test]
+    fn rows_that_are_gathered_in_assembly_are_checked_and_nothing_else() {
+        let gather = gather();
+        let mut random = Random(11);
+        let (mut rows, mut all) = (0, BTreeSet::new());
+        for _ in 0..5000 {
+            let mut footprint = Footprint::default();
+            let stride = 8 + random.below(40) as usize;
+            let mut put = |addr: usize, len: usize| {
+                all.extend(addr..addr + len);
+                rows += 1;
+                gather(&mut footprint, addr, len);
+            };
+            // Tiles, gone through several times, with rows elsewhere in between.
+            for _ in 0..1 + random.below(4) {
+                let (first, count) = (4096 + 8 * random.below(32) as usize, random.below(9) as usize);
+                let len = random.below(stride as u64 + 9) as usize;
+                for row in 0..count {
+                    put(first + row * stride, len - len.min(random.below(3) as usize));
+                    if random.below(6) == 0 {
+                        put(4096 + random.below(600) as usize, random.below(20) as usize);
+                    }
+                }
+            }
+            footprint.commit(checked);
+            assert_eq!(CHECKED.take(), all);
+            all.clear();
+        }
+        assert!(LEFT.get() < rows, "all rows were left to the rest");
+    }
+
+    #[test]
+    fn rows_that_are_gone_through_again_stay_in_assembly() {
+        let gather = gather();
+        let mut footprint = Footprint::default();
+        let mut go_through = || {
+            LEFT.set(0);
+            (0..8).for_each(|row| gather(&mut footprint, 4096 + 64 * row, 16));
+            LEFT.get()
+        };
+        assert_eq!(go_through(), 8);
+        // Only the first shows that they come again.
+        assert_eq!([go_through(), go_through()], [1, 1]);
+        footprint.commit(checked);
+        assert_eq!(CHECKED.take().len(), 8 * 16);
+    }
+}
