@@ -25,8 +25,12 @@ pub struct Footprint {
     pub tiles: usize,
     /// These: the latest last.
     pub tile: [Tile; TILES],
-    /// Rows of a tile that is gone through again: those that come next. Of no meaning without tiles.
+    /// Rows of a tile that is gone through again: those that come next. This and the following is of no meaning without tiles.
     pub again: Tile,
+    /// A row that was accessed again, and is perhaps in each round: where it begins, and how long it is.
+    pub same: [usize; 2],
+    /// How many known rows were neither of them, lately.
+    pub missed: usize,
 }
 
 /// Equal rows in equal distances.
@@ -46,11 +50,14 @@ pub struct Tile {
 /// A block of a nest that goes by blocks, what there is of its row of blocks, and what there is of all.
 pub const TILES: usize = 3;
 /// Words of a footprint.
-pub const WORDS: u64 = 4 + 4 * (TILES as u64 + 1);
+pub const WORDS: u64 = 7 + 4 * (TILES as u64 + 1);
 /// Which of them is `high`.
 pub const HIGH: u64 = 1;
 /// Which of them is `tiles`.
 pub const COUNT: u64 = 3;
+
+/// After so many known rows that were not expected, others are.
+const MISSES: usize = 2;
 
 /// A row of so many bytes is checked at once: its shadow is near, and one check for all of it is cheap enough.
 pub const LONG: usize = 2048;
@@ -144,10 +151,21 @@ impl Footprint {
             (again.first, again.count) = (addr.wrapping_add(again.stride), again.count - 1);
             return true;
         }
+        if addr == self.same[0] && len <= self.same[1] {
+            return true;
+        }
         let row = Tile::row(addr, len);
         let Some(tile) = self.tile[..self.tiles].iter().rfind(|tile| tile.has(&row)) else {
             return false;
         };
+        // One that goes on behind the last, or, of two that take turns, the other one, which the next round goes on from.
+        let goes_on = addr == self.same[0].wrapping_add(tile.stride) && self.same[1] != 0;
+        self.same = [addr, len];
+        if !goes_on && again.count != 0 && self.missed < MISSES {
+            self.missed += 1;
+            return true;
+        }
+        self.missed = 0;
         if tile.count > 1 {
             let done = (addr - tile.first) / tile.stride + 1;
             self.again = Tile {
@@ -183,7 +201,7 @@ impl Footprint {
             self.flush(check);
         }
         if self.tiles == 0 {
-            self.again.count = 0;
+            (self.again.count, self.same, self.missed) = (0, [0; 2], 0);
         }
         self.tile[self.tiles] = tile;
         self.tiles += 1;

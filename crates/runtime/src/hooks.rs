@@ -185,7 +185,7 @@ fn check_tile<const WRITE: bool>(tile: Tile, context: u64, pc: usize) {
 }
 
 /// What [`Footprint::add`] does with most rows: they are part of the latest piece, or go on where it ends, or are the next of a tile
-/// that is gone through again. Others are left to `$rest`, which gets the return address where it is. Changes r11 only.
+/// that is gone through again, or the same as before. Others are left to `$rest`, which gets the return address where it is. Changes r11 only.
 macro_rules! gathering {
     ($($(#[$export:meta])? $name:ident = $rest:ident;)*) => { $(
         // SAFETY of calling it: as the contract in `abi::hooks` says.
@@ -207,7 +207,7 @@ macro_rules! gathering {
                 "2: cmp qword ptr [rdi + {tiles}], 0",
                 "je 3f",
                 "cmp rsi, [rdi + {first}]",
-                "jne 3f",
+                "jne 4f",
                 "cmp qword ptr [rdi + {count}], 0",
                 "je 3f",
                 "cmp rdx, [rdi + {len}]",
@@ -218,7 +218,12 @@ macro_rules! gathering {
                 "add [rdi + {first}], r11",
                 "dec qword ptr [rdi + {count}]",
                 "ret",
+                "4: cmp rsi, [rdi + {same}]",
+                "jne 3f",
+                "cmp rdx, [rdi + {same} + 8]",
+                "jbe 1b",
                 "3: jmp {rest}",
+                same = const offset_of!(Footprint, same),
                 tiles = const offset_of!(Footprint, tiles),
                 first = const offset_of!(Footprint, again.first),
                 count = const offset_of!(Footprint, again.count),
@@ -623,5 +628,26 @@ mod tests {
         assert_eq!([go_through(), go_through()], [1, 1]);
         footprint.commit(checked);
         assert_eq!(CHECKED.take().len(), 8 * 16);
+    }
+
+    #[test]
+    fn two_rows_of_a_tile_that_take_turns_stay_in_assembly() {
+        let gather = gather();
+        let mut footprint = Footprint::default();
+        let mut row = |row: usize| {
+            gather(&mut footprint, 4096 + 64 * row, 16);
+        };
+        (0..100).for_each(&mut row);
+        LEFT.set(0);
+        for first in 10..50 {
+            for other in first + 7..100 {
+                row(first);
+                row(other);
+            }
+        }
+        // A few at the beginning of each round.
+        assert!(LEFT.get() <= 40 * 9, "{} rows were left", LEFT.get());
+        footprint.commit(checked);
+        assert_eq!(CHECKED.take().len(), 100 * 16);
     }
 }
