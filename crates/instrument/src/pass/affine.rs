@@ -218,7 +218,14 @@ impl<'a, 'm> Values<'a, 'm> {
             return Some(Affine::still(Sum::constant(number)));
         }
         if !self.changes(value) {
-            return Some(Affine::still(Sum::value(value, width)));
+            // Parts of one object have its beginning in common.
+            let part = self
+                .is_part(value)
+                .then(|| self.address(value, depth.checked_sub(1)?));
+            return Some(
+                part.flatten()
+                    .unwrap_or_else(|| Affine::still(Sum::value(value, width))),
+            );
         }
         if let Some(known) = self.known.get(&(value, width)) {
             return known.clone();
@@ -230,6 +237,14 @@ impl<'a, 'm> Values<'a, 'm> {
         };
         self.known.insert((value, width), found.clone());
         found
+    }
+
+    /// Whether it is an address in a known distance from another.
+    fn is_part(&self, value: Value<'m>) -> bool {
+        let mut indices = value.operands().skip(1);
+        value.opcode() == Some(Opcode::LLVMGetElementPtr)
+            && value.ty().is_plain_pointer()
+            && indices.all(|index| index.constant_integer().is_some())
     }
 
     /// Whether it is made in the loop.
