@@ -191,6 +191,7 @@ impl Footprint {
 
     /// Adds a tile to those before it. If there is no room, those are checked.
     fn push(&mut self, mut tile: Tile, check: impl FnMut(Tile)) {
+        let mut first = self.tiles == 0;
         while let Some(before) = self.tile[..self.tiles].last()
             && let Some(both) = before.with(&tile)
         {
@@ -199,8 +200,9 @@ impl Footprint {
         }
         if self.tiles == TILES {
             self.flush(check);
+            first = true;
         }
-        if self.tiles == 0 {
+        if first {
             (self.again.count, self.same, self.missed) = (0, [0; 2], 0);
         }
         self.tile[self.tiles] = tile;
