@@ -46,6 +46,9 @@ void opaque_slot_free(struct opaque_slot *slot);
 void *opaque_look(struct opaque_slot **table, int at);
 void *opaque_get_from(struct opaque_slot **table, int at);
 
+// Waits for a place to be put into a table of the user's, takes it out again, and waits for what comes there.
+void *opaque_get_when(_Atomic(struct opaque_slot *) *table, int at);
+
 // Raises and awaits a flag that a table of the user's leads to.
 void opaque_raise_from(_Atomic int **table, int at);
 void opaque_await_in(_Atomic int **table, int at);

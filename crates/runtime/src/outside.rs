@@ -28,6 +28,7 @@
 
 mod lately;
 mod library;
+pub mod links;
 pub mod objects;
 mod pages;
 mod reach;
@@ -48,6 +49,7 @@ use deadheat_detect::hb::{self, HbSync, Published};
 use deadheat_event::{SyncId, SyncOp};
 use lately::Lately;
 use library::Works;
+use links::Watch;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -162,10 +164,12 @@ static TOUCHING: AtomicU32 = AtomicU32::new(0);
 static GATHERED: Spin<bool> = Spin::new(false);
 
 fn with<R>(key: Key, f: impl FnOnce(&mut FxHashMap<Key, Object>) -> R) -> R {
+    f(TABLE[shard(key)].lock().get_or_insert_default())
+}
+
+fn shard(key: Key) -> usize {
     let hash = (key.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    f(TABLE[(hash >> 56) as usize % SHARDS]
-        .lock()
-        .get_or_insert_default())
+    (hash >> 56) as usize % SHARDS
 }
 
 /// Takes all locks, before a `fork`.
@@ -173,6 +177,7 @@ pub fn hold() {
     GATHERED.hold();
     TABLE.iter().for_each(Spin::hold);
     PUBLISHED.iter().for_each(Spin::hold);
+    links::hold();
     lately::hold();
     library::hold();
     reach::hold();
@@ -187,6 +192,7 @@ pub fn let_go() {
     reach::let_go();
     library::let_go();
     lately::let_go();
+    links::let_go();
     PUBLISHED.iter().for_each(Spin::let_go);
     TABLE.iter().for_each(Spin::let_go);
     GATHERED.let_go();
@@ -205,6 +211,12 @@ pub fn child(t: &mut Thread) {
     say_where(t);
     lately::child();
     reach::child();
+    links::child();
+    // Who watched what it reaches does so no more.
+    std::mem::forget(std::mem::take(&mut t.calls.lately));
+    for call in &mut t.calls.open {
+        std::mem::forget((call.reached.take(), call.watched.take()));
+    }
 }
 
 /// A call that has begun.
@@ -215,6 +227,7 @@ struct Call {
     from: From,
     /// `None` if it began in a serial phase: whoever came later knew of all that.
     reached: Option<Reached>,
+    watched: Option<links::Open>,
     /// Whether its begin was recorded.
     recorded: bool,
 }
@@ -223,11 +236,13 @@ struct Call {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct From {
     roots: Vec<usize>,
+    /// The caller's variables that some of them are in: first and last+1 address.
+    locals: Vec<(usize, usize)>,
     library: Option<Key>,
 }
 
 /// What it reaches.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 struct Reached {
     /// All of it; `None` if that is too much to know.
     keys: Option<Arc<[Key]>>,
@@ -235,6 +250,9 @@ struct Reached {
     shared: Arc<[Key]>,
     /// [`STOLEN`] when that was found out.
     stolen: u32,
+    /// What is added to it, and how much of that is among `keys`.
+    watch: Option<Arc<Watch>>,
+    added: usize,
 }
 
 /// Calls of a thread.
@@ -246,6 +264,7 @@ pub struct Calls {
     ending: bool,
     /// Arguments of the next, as far as they are told.
     arguments: Vec<usize>,
+    locals: Vec<(usize, usize)>,
     /// Whether the thread has looked at a ring while somebody else was about to tell what he has put into one.
     behind: bool,
     lately: Lately,
@@ -278,19 +297,27 @@ pub fn arguments(t: &mut Thread, pointers: [usize; callee::POINTERS]) {
     t.calls.arguments.extend(there);
 }
 
+/// A local variable that an argument of the call that begins next leads into.
+pub fn local(t: &mut Thread, start: usize, len: usize) {
+    t.calls.locals.push((start, start.saturating_add(len)));
+}
+
 /// All arguments of the call that begins now.
 pub fn take_arguments(t: &mut Thread) -> Vec<usize> {
+    t.calls.locals.clear();
     std::mem::take(&mut t.calls.arguments)
 }
 
 /// There is no such call.
 pub fn forget_arguments(t: &mut Thread) {
     t.calls.arguments.clear();
+    t.calls.locals.clear();
 }
 
 /// A call begins.
 pub fn begin(t: &mut Thread, callee: &Callee, pointers: [usize; callee::POINTERS], sp: usize) {
     arguments(t, pointers);
+    let locals = std::mem::take(&mut t.calls.locals);
     let roots = take_arguments(t);
     let state = match callee.state.load(Ordering::Relaxed) {
         callee::UNKNOWN => library::classify(callee),
@@ -301,14 +328,19 @@ pub fn begin(t: &mut Thread, callee: &Callee, pointers: [usize; callee::POINTERS
     };
     end_unwound(t, sp);
     let from = match treated.works {
-        Works::Arguments => From { roots, library: None },
+        Works::Arguments => From {
+            roots,
+            locals,
+            library: None,
+        },
         Works::LibraryToo => From {
             roots,
+            locals,
             library: Some(Key::library(treated.library)),
         },
         Works::Loads => From {
-            roots: Vec::new(),
             library: Some(Key::LOADER),
+            ..From::default()
         },
         // Nothing of the program's runs in it, and nobody learns from it: see [`end`].
         Works::LooksUp => return,
@@ -324,6 +356,7 @@ pub fn begin_thread(t: &mut Thread, routine: usize, argument: usize) {
         let from = From {
             roots: vec![argument],
             library: Some(Key::library(library)),
+            ..From::default()
         };
         open(t, std::ptr::null(), usize::MAX, from);
     }
@@ -340,6 +373,7 @@ fn open(t: &mut Thread, callee: *const Callee, sp: usize, from: From) {
         callee,
         sp,
         from,
+        watched: reached.as_ref().and_then(Reached::watched),
         reached,
         recorded: false,
     });
@@ -357,6 +391,37 @@ impl Reached {
         let stolen = STOLEN.get(t.hb.slot().0 as usize);
         stolen.is_some_and(|stolen| stolen.load(Ordering::SeqCst) != self.stolen)
     }
+
+    /// Whether the program has stored pointers that lead to more.
+    fn is_more(&self) -> bool {
+        self.watch
+            .as_ref()
+            .is_some_and(|watch| watch.added() != self.added)
+    }
+
+    /// Whether a block of it is another one now.
+    fn is_stale(&self) -> bool {
+        self.watch.as_ref().is_some_and(|watch| watch.is_stale())
+    }
+
+    /// For a call that goes by it.
+    fn watched(&self) -> Option<links::Open> {
+        self.watch.as_ref().map(links::Open::new)
+    }
+
+    /// The same with all that was added.
+    fn with_more(self, t: &Thread) -> Reached {
+        let added = self.watch.as_ref().map_or(0, |watch| watch.added());
+        let keys = match &self.watch {
+            Some(watch) => watch.all(self.keys),
+            None => self.keys,
+        };
+        Reached {
+            watch: self.watch,
+            added,
+            ..claim(t, keys)
+        }
+    }
 }
 
 /// Makes objects the thread's own, and finds those that are not.
@@ -370,14 +435,15 @@ fn claim(t: &Thread, keys: Option<Arc<[Key]>>) -> Reached {
         first_wide(t);
         return Reached {
             keys: None,
-            shared: Arc::default(),
             stolen,
+            ..Reached::default()
         };
     }
     Reached {
         keys,
         shared: shared.into(),
         stolen,
+        ..Reached::default()
     }
 }
 
@@ -544,9 +610,13 @@ fn renewed(t: &mut Thread, at: usize) -> Reached {
     let reached = match call.reached.take() {
         None => {
             let from = call.from.clone();
-            lately::reached(t, &from)
+            let reached = lately::reached(t, &from);
+            t.calls.open[at].watched = reached.watched();
+            reached
         }
-        Some(reached) if reached.keys.is_some() && reached.is_outdated(t) => claim(t, reached.keys),
+        Some(reached) if reached.keys.is_some() && (reached.is_outdated(t) || reached.is_more()) => {
+            reached.with_more(t)
+        }
         Some(reached) => reached,
     };
     t.calls.open[at].reached = Some(reached.clone());
@@ -641,7 +711,11 @@ pub fn settle(t: &mut Thread, found: &[Found]) -> Vec<Found> {
         for at in 0..t.calls.open.len() {
             see_touches(t);
             // What it reaches may be another by now.
-            let keys = reach::from(t, &t.calls.open[at].from).0.map(Into::into);
+            let call = &t.calls.open[at];
+            let mut keys = reach::from(t, &call.from).0.map(Into::into);
+            if let Some(watch) = call.reached.as_ref().and_then(|reached| reached.watch.as_ref()) {
+                keys = watch.all(keys);
+            }
             let now = claim(t, keys);
             take(t, &now);
         }
@@ -734,6 +808,7 @@ pub fn forget(t: &Thread, addr: usize) {
         return;
     }
     let (key, me) = (Key::block(addr), t.hb.slot().0);
+    links::forget(key);
     with(key, |objects| {
         let owner = objects.get(&key).map_or(me, |object| object.owner);
         if owner != me {
