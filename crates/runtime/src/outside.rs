@@ -623,6 +623,13 @@ fn renewed(t: &mut Thread, at: usize) -> Reached {
     reached
 }
 
+/// The thread is about to start another. What the calls reach that it is in is watched from now on.
+pub fn leave_serial(t: &mut Thread) {
+    for at in 0..t.calls.open.len() {
+        renewed(t, at);
+    }
+}
+
 /// Leaves what the thread has done so far where an open call reaches.
 fn give(t: &mut Thread, at: usize) -> Published {
     t.renew();

@@ -234,6 +234,9 @@ impl<'m, 'u> Inserter<'m, 'u> {
             link.tell(self.ir, &self.builder);
         }
         let calls = plan.calls;
+        for call in calls.returning.iter().filter(|_| !self.record) {
+            links::after_call(self.ir, &self.builder, *call);
+        }
         for call in calls.returning.into_iter().chain(calls.ending) {
             if !redirect(self.ir, call) && self.may_go_outside(call) {
                 outside::surround(self.ir, &self.builder, call, self.reader.layout());

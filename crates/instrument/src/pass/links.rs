@@ -2,7 +2,7 @@
 //!
 //! What such a call can reach changes with the pointers in what it reaches (`runtime/src/outside/links.rs`). An inline test of one byte comes
 //! behind each store of 64 bits that may be an address of the heap: pointers, numbers that were pointers or were loaded, vectors and
-//! copies of memory. Not behind stores of what is computed by arithmetic, of constants and of addresses of variables.
+//! copies of memory; and behind calls of functions of libstdc++ that link nodes of lists and trees. Not behind stores of what is computed by arithmetic, of constants and of addresses of variables.
 
 use super::accesses::{Access, Extent};
 use super::builder::Builder;
@@ -134,6 +134,35 @@ pub fn after_atomic<'m>(
     tell_word(ir, builder, pointer, word);
 }
 
+/// Functions of libstdc++ that put nodes into lists and trees, and which of their arguments then leads to which other.
+const LINKING: &[(&str, &[(usize, usize)])] = &[
+    ("_ZNSt8__detail15_List_node_base7_M_hookEPS0_", &[(1, 0)]),
+    ("_ZNSt8__detail15_List_node_base11_M_transferEPS0_S1_", &[(0, 1)]),
+    ("_ZNSt8__detail15_List_node_base4swapERS0_S1_", &[(0, 1), (1, 0)]),
+    (
+        "_ZSt29_Rb_tree_insert_and_rebalancebPSt18_Rb_tree_node_baseS0_RS_",
+        &[(2, 1), (3, 1)],
+    ),
+];
+
+/// Behind a call of a function that is known to link its arguments.
+pub fn after_call<'m>(ir: Ir<'m>, builder: &Builder<'m>, call: Value<'m>) {
+    let callee = call.callee();
+    if !callee.is_function() || call.normal_destination().is_some() {
+        return;
+    }
+    let Some((_, pairs)) = LINKING.iter().find(|(name, _)| *name == callee.name()) else {
+        return;
+    };
+    let arguments: Vec<_> = call.arguments().collect();
+    builder.after(call);
+    for &(place, value) in *pairs {
+        if let (Some(place), Some(value)) = (arguments.get(place), arguments.get(value)) {
+            tell_word(ir, builder, *place, *value);
+        }
+    }
+}
+
 fn tell_word<'m>(ir: Ir<'m>, builder: &Builder<'m>, pointer: Value<'m>, value: Value<'m>) {
     let word = match value.ty().is_plain_pointer() {
         true => builder.address(value),
@@ -144,7 +173,7 @@ fn tell_word<'m>(ir: Ir<'m>, builder: &Builder<'m>, pointer: Value<'m>, value: V
 }
 
 fn is_word(ty: Type<'_>) -> bool {
-    ty.is_plain_pointer() || ty.integer_bits() == Some(64)
+    ty.vector().is_none() && (ty.is_plain_pointer() || ty.integer_bits() == Some(64))
 }
 
 /// Whether a value may hold addresses of heap blocks.

@@ -1,10 +1,11 @@
 //! What calls reached lately, so that not every one of them looks at all that it can reach.
 //!
 //! A call that reaches little looks each time. One that reaches much looks at the 1st, 2nd, 4th, ... time and every 1024th with
-//! the same arguments, and whenever something of it has become shared. In between it could reach more, and threads could
-//! meet there. So before a race is told, and before a thread forgets such a call or ends, it is looked at once more
-//! ([`catch_up`]). What it can miss: a link that was made and is gone again by then. Only looking each time would find it: most
-//! stores of the program are over before the runtime hears of any.
+//! the same arguments, and whenever something of it has become shared. In between, pointers that the program stores there
+//! are followed as they are stored (`links.rs`). Not seen are those that code outside stores, in this call or in others: by
+//! them it could reach more, and threads could meet there. So before a race is told, and before a thread forgets such a
+//! call or ends, it is looked at once more ([`catch_up`]). What it can miss: a link that code outside has made and that is
+//! gone again by then.
 //!
 //! Arguments that lead into one block are the same, and numbers that lead nowhere count for nothing.
 

@@ -266,9 +266,6 @@ pub fn may_matter(addr: usize, len: usize) -> bool {
 
 /// A word was stored.
 pub fn link(t: &mut Thread, addr: usize, value: usize) {
-    if t.serial {
-        return;
-    }
     if let Some((key, ..)) = reach::place(t, addr) {
         leads_to(t, &watching(key, addr), value);
     }
@@ -276,9 +273,6 @@ pub fn link(t: &mut Thread, addr: usize, value: usize) {
 
 /// Words were stored, or may have been.
 pub fn links(t: &mut Thread, addr: usize, len: usize) {
-    if t.serial {
-        return;
-    }
     let Some((key, start, end)) = reach::place(t, addr) else {
         return;
     };
