@@ -4,7 +4,7 @@
 //! convention lets a function change, and hands on the return address, which says where in the program the access is.
 
 use crate::checks::{self, Does};
-use crate::outside::links;
+use crate::outside::links::{self, Stored};
 use crate::sweeps::Sweep;
 use crate::thread::{self, Inside, Thread};
 use crate::{cell, counts, intercept, memory, outside, record, shadow, steer, sync};
@@ -261,14 +261,14 @@ macro_rules! preserving {
 /// A word was stored that may be a pointer.
 extern "C" fn link(addr: usize, value: usize) {
     if memory::may_be_heap(value) && links::may_matter(addr, 8) {
-        intercept::event(|t| links::link(t, addr, value));
+        intercept::event(|t| links::stored(t, Stored::Word(addr, value)));
     }
 }
 
 /// Words were stored that may be pointers.
 pub(crate) extern "C" fn link_all(addr: usize, len: usize) {
     if len >= 8 && links::may_matter(addr, len) {
-        intercept::event(|t| links::links(t, addr, len));
+        intercept::event(|t| links::stored(t, Stored::Range(addr, len)));
     }
 }
 

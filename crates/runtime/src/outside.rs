@@ -211,7 +211,7 @@ pub fn child(t: &mut Thread) {
     say_where(t);
     lately::child();
     reach::child();
-    links::child();
+    links::child(t);
     // Who watched what it reaches does so no more.
     std::mem::forget(std::mem::take(&mut t.calls.lately));
     for call in &mut t.calls.open {
@@ -268,9 +268,17 @@ pub struct Calls {
     /// Whether the thread has looked at a ring while somebody else was about to tell what he has put into one.
     behind: bool,
     lately: Lately,
+    /// What atomic operations have stored that are not over.
+    stored: Vec<links::Stored>,
 }
 
 impl Calls {
+    /// Whether there is something to be followed, see [`links::follow`].
+    #[inline]
+    pub fn has_stored(&self) -> bool {
+        !self.stored.is_empty()
+    }
+
     /// Whether the thread is in one.
     #[inline]
     pub fn any(&self) -> bool {
@@ -753,6 +761,7 @@ fn see_touches(t: &Thread) {
     if TOUCHING.load(Ordering::SeqCst) > 0 {
         sync::pass(t);
     }
+    links::see_stored(t);
 }
 
 /// An atomic access to memory that a call may have reached: it may learn from that call, and what it writes may tell the

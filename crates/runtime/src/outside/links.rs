@@ -1,22 +1,22 @@
 //! Pointers that the program stores into what calls reach: what such a pointer leads to they reach, too, from then on.
 //!
-//! RDIT §4.4.3 has what can be reached kept up to date by the stores of pointers that are seen. Instrumented code tells of them ([`link`],
-//! [`links`]) once there was a call that reached anything ([`LINKING`](deadheat_abi::hooks::LINKING)). Each object has its **watchers**: what
+//! RDIT §4.4.3 has what can be reached kept up to date by the stores of pointers that are seen. Instrumented code tells of them
+//! ([`stored`]) once there was a call that reached anything ([`LINKING`](deadheat_abi::hooks::LINKING)). Each object has its **watchers**: what
 //! calls with certain arguments were found to reach ([`Watch`], one for each entry of `lately.rs`), the open ones among them. A
 //! pointer that is stored into the object is followed at once, for it may be gone soon; what it leads to is added to
 //! what they reach, and gets the same watchers. That holds until they look anew.
 //!
 //! The order of things: who looks says first that it watches, and then looks until there is nothing new. Who stores a pointer does that
 //! first, with a barrier behind it, and then asks who watches. So one of the two sees the other. Code outside can rely on a plain
-//! store only after the storing thread has done something more, and on an atomic one after
-//! [`see_touches`](super::see_touches): both come after the hook.
+//! store only after the storing thread has done something more, which comes after the hook. An atomic one it can rely on at once:
+//! who ends a call waits for those that are under way ([`see_touches`](super::see_touches)).
 //!
 //! What it does not see: stores of code that is not instrumented. What such a call links is found when somebody looks.
 
 use super::{From, Inside, Key, PUBLISHED, SHARDS, not_own, reach, with};
 use crate::memory;
 use crate::owners;
-use crate::spin::Spin;
+use crate::spin::{Spin, Wait};
 use crate::thread::Thread;
 use deadheat_detect::hb;
 use rustc_hash::FxHashMap;
@@ -123,7 +123,8 @@ pub fn let_go() {
 }
 
 /// After a `fork`, in the child: nobody watches anything.
-pub fn child() {
+pub fn child(t: &Thread) {
+    LATER.store(t.calls.stored.len() as u32, Ordering::SeqCst);
     // What others held is theirs: their locks may be taken for ever.
     for shard in &WATCHERS {
         std::mem::forget(shard.lock().take());
@@ -264,15 +265,54 @@ pub fn may_matter(addr: usize, len: usize) -> bool {
     pages.any(|page| reach::may_touch(page << 12))
 }
 
-/// A word was stored.
-pub fn link(t: &mut Thread, addr: usize, value: usize) {
-    if let Some((key, ..)) = reach::place(t, addr) {
-        leads_to(t, &watching(key, addr), value);
+/// What an atomic operation has stored: its thread holds a lock of the operation, and follows it when that is over.
+static LATER: AtomicU32 = AtomicU32::new(0);
+
+/// Words that were stored, or may have been.
+#[derive(Clone, Copy)]
+pub enum Stored {
+    /// This one, there.
+    Word(usize, usize),
+    /// All of so many bytes.
+    Range(usize, usize),
+}
+
+/// Something was stored.
+pub fn stored(t: &mut Thread, what: Stored) {
+    if t.atomics > 0 {
+        LATER.fetch_add(1, Ordering::SeqCst);
+        t.calls.stored.push(what);
+        return;
+    }
+    match what {
+        Stored::Word(addr, value) => {
+            if let Some((key, ..)) = reach::place(t, addr) {
+                leads_to(t, &watching(key, addr), value);
+            }
+        }
+        Stored::Range(addr, len) => range(t, addr, len),
     }
 }
 
-/// Words were stored, or may have been.
-pub fn links(t: &mut Thread, addr: usize, len: usize) {
+/// Follows what was stored by atomic operations that are over.
+#[cold]
+#[inline(never)]
+pub fn follow(t: &mut Thread) {
+    while let Some(what) = t.calls.stored.pop() {
+        stored(t, what);
+        LATER.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// Waits for what others have stored by atomic operations and not followed yet. Nobody waits for ever: they may be stopped, or wait
+/// for us.
+pub(super) fn see_stored(t: &Thread) {
+    let own = t.calls.stored.len() as u32;
+    let mut wait = Wait::default();
+    while LATER.load(Ordering::SeqCst) > own && wait.once() <= 1 << 12 {}
+}
+
+fn range(t: &mut Thread, addr: usize, len: usize) {
     let Some((key, start, end)) = reach::place(t, addr) else {
         return;
     };

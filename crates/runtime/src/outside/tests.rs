@@ -243,7 +243,7 @@ fn store(t: &mut Thread, place: &AtomicUsize, value: usize) {
     place.store(value, Ordering::SeqCst);
     let addr = std::ptr::from_ref(place).addr();
     if memory::may_be_heap(value) && links::may_matter(addr, 8) {
-        links::link(t, addr, value);
+        links::stored(t, links::Stored::Word(addr, value));
     }
 }
 
@@ -362,4 +362,27 @@ proptest! {
         end_from(&mut a, 0);
         lately::end_thread(&mut a);
     }
+}
+
+#[test]
+fn what_an_atomic_operation_stores_is_followed_when_it_is_over() {
+    let [mut a, mut b] = threads(220);
+    let (table, item) = (block(&mut a, 4), block(&mut a, 2));
+    let waiting = call_with(&mut a, address(table));
+    let place = std::ptr::from_ref(&table[1]).addr();
+    sync::begin_atomic(&mut b, place);
+    store(&mut b, &table[1], address(item));
+    assert!(b.calls.has_stored(), "it holds a lock");
+    let what = What {
+        size: 8,
+        kind: Kind::Store,
+        order: AbiOrder::Relaxed,
+    };
+    sync::end_atomic(&mut b, place, what, |_| ());
+    assert!(!b.calls.has_stored());
+    let done = b.hb.epoch();
+    let other = call_with(&mut b, address(item));
+    end_from(&mut b, other);
+    end_from(&mut a, waiting);
+    assert!(a.hb.knows(done));
 }
