@@ -106,9 +106,11 @@ struct Watcher {
     done: bool,
 }
 
-static WATCHERS: [Spin<Option<FxHashMap<Key, Vec<Watcher>>>>; SHARDS] = [const { Spin::new(None) }; SHARDS];
+type Watchers = FxHashMap<Key, Vec<Watcher>>;
 
-fn watchers<R>(key: Key, f: impl FnOnce(&mut FxHashMap<Key, Vec<Watcher>>) -> R) -> R {
+static WATCHERS: [Spin<Option<Watchers>>; SHARDS] = [const { Spin::new(None) }; SHARDS];
+
+fn watchers<R>(key: Key, f: impl FnOnce(&mut Watchers) -> R) -> R {
     f(WATCHERS[super::shard(key)].lock().get_or_insert_default())
 }
 
