@@ -23,6 +23,7 @@ _Atomic long atomic;
 long number, numbers[4096];
 int half;
 char byte, text[64], copy[64];
+char *from = text, *place;
 
 static void read8(long n) {
     EACH(n) (void)*(volatile long *)&number;
@@ -47,6 +48,11 @@ static void first_write8(long n) {
 
 static void first_read8(long n) {
     EACH(n) (void)*(volatile long *)&numbers[i % 4096];
+}
+
+// May be one of a pointer to the heap, which calls into code that is not instrumented could follow.
+static void store_pointer(long n) {
+    EACH(n) place = from;
 }
 
 static void copy64(long n) {
@@ -79,7 +85,8 @@ static const struct {
     void (*run)(long n);
 } cases[] = {
     {"read8", read8},     {"write8", write8}, {"write4", write4}, {"write1", write1}, {"first-write8", first_write8},
-    {"first-read8", first_read8}, {"copy64", copy64}, {"call", call},     {"mutex", mutex},   {"fetch-add", fetch_add},
+    {"first-read8", first_read8}, {"store-pointer", store_pointer}, {"copy64", copy64}, {"call", call}, {"mutex", mutex},
+    {"fetch-add", fetch_add},
 };
 
 static void *wait_for_the_end(void *unused) {

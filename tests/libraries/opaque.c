@@ -213,6 +213,20 @@ void *opaque_get_from(struct opaque_slot **table, int at) {
     return opaque_get(table[at]);
 }
 
+void *opaque_get_by(void *block, int at, int place) {
+    return opaque_get(((struct opaque_slot ***)block)[at][place]);
+}
+
+void *opaque_get_when(_Atomic(struct opaque_slot *) *table, int at) {
+    for (;;) {
+        struct opaque_slot *slot = atomic_exchange_explicit(&table[at], NULL, memory_order_relaxed);
+        if (slot) {
+            return opaque_get(slot);
+        }
+        sched_yield();
+    }
+}
+
 void opaque_raise(_Atomic int *flag) {
     atomic_store_explicit(flag, 1, memory_order_release);
 }

@@ -46,6 +46,12 @@ void opaque_slot_free(struct opaque_slot *slot);
 void *opaque_look(struct opaque_slot **table, int at);
 void *opaque_get_from(struct opaque_slot **table, int at);
 
+// The same for a place that a node of the user's has: word `place` of what word `at` of a block leads to.
+void *opaque_get_by(void *block, int at, int place);
+
+// Waits for a place to be put into a table of the user's, takes it out again, and waits for what comes there.
+void *opaque_get_when(_Atomic(struct opaque_slot *) *table, int at);
+
 // Raises and awaits a flag that a table of the user's leads to.
 void opaque_raise_from(_Atomic int **table, int at);
 void opaque_await_in(_Atomic int **table, int at);

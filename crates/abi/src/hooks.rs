@@ -101,6 +101,9 @@ pub const CALL_BEGIN: &str = "__deadheat_call_begin";
 /// `fn(callee, a, b, c, d)`: more arguments of the call that the next [`CALL_BEGIN`] is about.
 pub const CALL_ARGUMENTS: &str = "__deadheat_call_arguments";
 
+/// `fn(callee, start, len)`: one of the arguments of that call leads into this local variable of its caller.
+pub const CALL_LOCAL: &str = "__deadheat_call_local";
+
 /// `fn(callee)`: the call has returned.
 pub const CALL_END: &str = "__deadheat_call_end";
 
@@ -128,6 +131,15 @@ pub const LANDED: &str = "__deadheat_landed";
 
 /// `fn(addr)`: code that is not recorded has written what may be pointers there, up to 64 bytes.
 pub const POINTERS_WRITTEN: &str = "__deadheat_pointers_written";
+
+/// A byte: 0 as long as nobody need be told of stores of pointers.
+pub const LINKING: &str = "__deadheat_linking";
+
+/// `fn(addr, value)`: this was stored there, and may be a pointer; `preserve_most`.
+pub const LINK: &str = "__deadheat_link";
+
+/// `fn(addr, len)`: words that may be pointers were stored there, or all else was there before; `preserve_most`.
+pub const LINKS: &str = "__deadheat_links";
 
 /// Put before the name of each of [`REDIRECTED`].
 pub const PREFIX: &str = "__deadheat_";

@@ -4,9 +4,10 @@
 //! convention lets a function change, and hands on the return address, which says where in the program the access is.
 
 use crate::checks::{self, Does};
+use crate::outside::links::{self, Stored};
 use crate::sweeps::Sweep;
 use crate::thread::{self, Inside, Thread};
-use crate::{cell, counts, intercept, outside, record, shadow, steer, sync};
+use crate::{cell, counts, intercept, memory, outside, record, shadow, steer, sync};
 use deadheat_abi::atomics::{Ordering, What};
 use deadheat_abi::callee::Callee;
 use deadheat_abi::footprint::{Footprint, Tile};
@@ -283,6 +284,20 @@ macro_rules! preserving {
     )* };
 }
 
+/// A word was stored that may be a pointer.
+extern "C" fn link(addr: usize, value: usize) {
+    if memory::may_be_heap(value) && links::may_matter(addr, 8) {
+        intercept::event(|t| links::stored(t, Stored::Word(addr, value)));
+    }
+}
+
+/// Words were stored that may be pointers.
+pub(crate) extern "C" fn link_all(addr: usize, len: usize) {
+    if len >= 8 && links::may_matter(addr, len) {
+        intercept::event(|t| links::stored(t, Stored::Range(addr, len)));
+    }
+}
+
 /// Signals came while the runtime was at work.
 extern "C" fn deliver() {
     thread::deliver();
@@ -322,6 +337,10 @@ preserving! {
     __deadheat_read_column = "r9", gather_column::<false>;
     #[unsafe(no_mangle)]
     __deadheat_write_column = "r9", gather_column::<true>;
+    #[unsafe(no_mangle)]
+    __deadheat_link = "rdx", link;
+    #[unsafe(no_mangle)]
+    __deadheat_links = "rdx", link_all;
     #[unsafe(no_mangle)]
     __deadheat_read_commit = "rdx", commit::<false>;
     #[unsafe(no_mangle)]
@@ -427,6 +446,11 @@ extern "C" fn __deadheat_call_arguments(_callee: *const Callee, a: usize, b: usi
     thread::with(|t| outside::arguments(t, [a, b, c, d]));
 }
 
+#[unsafe(no_mangle)]
+extern "C" fn __deadheat_call_local(_callee: *const Callee, start: usize, len: usize) {
+    thread::with(|t| outside::local(t, start, len));
+}
+
 // SAFETY of calling them: as above.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
@@ -512,6 +536,8 @@ const _: () = assert!(
         && same(names::CALLBACK_END, "__deadheat_callback_end")
         && same(names::LANDED, "__deadheat_landed")
         && same(names::POINTERS_WRITTEN, "__deadheat_pointers_written")
+        && same(names::LINK, "__deadheat_link")
+        && same(names::LINKS, "__deadheat_links")
 );
 
 extern "C" fn pointer_begin(function: *const c_void, a: usize, b: usize, c: usize, d: usize, sp: usize) {
@@ -539,6 +565,7 @@ extern "C" fn call_end(callee: *const Callee, sp: usize) {
 const _: () = assert!(
     same(names::CALL_BEGIN, "__deadheat_call_begin")
         && same(names::CALL_ARGUMENTS, "__deadheat_call_arguments")
+        && same(names::CALL_LOCAL, "__deadheat_call_local")
         && same(names::CALL_END, "__deadheat_call_end")
         && same(names::POINTER_BEGIN, "__deadheat_pointer_begin")
         && same(names::POINTER_END, "__deadheat_pointer_end")

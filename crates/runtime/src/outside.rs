@@ -28,11 +28,13 @@
 
 mod lately;
 mod library;
+pub mod links;
 pub mod objects;
 mod pages;
 mod reach;
 pub mod recorded;
 pub mod rings;
+mod touches;
 mod variables;
 
 use crate::cell::Found;
@@ -48,12 +50,15 @@ use deadheat_detect::hb::{self, HbSync, Published};
 use deadheat_event::{SyncId, SyncOp};
 use lately::Lately;
 use library::Works;
+use links::Watch;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 pub use library::{at, forget as forget_libraries};
 pub use reach::{hide, may_disappear, show};
+use touches::see_touches;
+pub use touches::{begin_touch, end_touch, touch};
 
 /// Stack pointers that are further apart belong to different stacks.
 const STACK: usize = 8 << 20;
@@ -162,10 +167,12 @@ static TOUCHING: AtomicU32 = AtomicU32::new(0);
 static GATHERED: Spin<bool> = Spin::new(false);
 
 fn with<R>(key: Key, f: impl FnOnce(&mut FxHashMap<Key, Object>) -> R) -> R {
+    f(TABLE[shard(key)].lock().get_or_insert_default())
+}
+
+fn shard(key: Key) -> usize {
     let hash = (key.0 as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    f(TABLE[(hash >> 56) as usize % SHARDS]
-        .lock()
-        .get_or_insert_default())
+    (hash >> 56) as usize % SHARDS
 }
 
 /// Takes all locks, before a `fork`.
@@ -173,6 +180,7 @@ pub fn hold() {
     GATHERED.hold();
     TABLE.iter().for_each(Spin::hold);
     PUBLISHED.iter().for_each(Spin::hold);
+    links::hold();
     lately::hold();
     library::hold();
     reach::hold();
@@ -187,6 +195,7 @@ pub fn let_go() {
     reach::let_go();
     library::let_go();
     lately::let_go();
+    links::let_go();
     PUBLISHED.iter().for_each(Spin::let_go);
     TABLE.iter().for_each(Spin::let_go);
     GATHERED.let_go();
@@ -205,6 +214,12 @@ pub fn child(t: &mut Thread) {
     say_where(t);
     lately::child();
     reach::child();
+    links::child(t);
+    // Who watched what it reaches does so no more.
+    std::mem::forget(std::mem::take(&mut t.calls.lately));
+    for call in &mut t.calls.open {
+        std::mem::forget((call.reached.take(), call.watched.take()));
+    }
 }
 
 /// A call that has begun.
@@ -215,6 +230,7 @@ struct Call {
     from: From,
     /// `None` if it began in a serial phase: whoever came later knew of all that.
     reached: Option<Reached>,
+    watched: Option<links::Open>,
     /// Whether its begin was recorded.
     recorded: bool,
 }
@@ -223,11 +239,13 @@ struct Call {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct From {
     roots: Vec<usize>,
+    /// The caller's variables that some of them are in: first and last+1 address.
+    locals: Vec<(usize, usize)>,
     library: Option<Key>,
 }
 
 /// What it reaches.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 struct Reached {
     /// All of it; `None` if that is too much to know.
     keys: Option<Arc<[Key]>>,
@@ -235,6 +253,9 @@ struct Reached {
     shared: Arc<[Key]>,
     /// [`STOLEN`] when that was found out.
     stolen: u32,
+    /// What is added to it, and how much of that is among `keys`.
+    watch: Option<Arc<Watch>>,
+    added: usize,
 }
 
 /// Calls of a thread.
@@ -246,12 +267,21 @@ pub struct Calls {
     ending: bool,
     /// Arguments of the next, as far as they are told.
     arguments: Vec<usize>,
+    locals: Vec<(usize, usize)>,
     /// Whether the thread has looked at a ring while somebody else was about to tell what he has put into one.
     behind: bool,
     lately: Lately,
+    /// What atomic operations have stored that are not over.
+    stored: Vec<links::Stored>,
 }
 
 impl Calls {
+    /// Whether there is something to be followed, see [`links::follow`].
+    #[inline]
+    pub fn has_stored(&self) -> bool {
+        !self.stored.is_empty()
+    }
+
     /// Whether the thread is in one.
     #[inline]
     pub fn any(&self) -> bool {
@@ -278,19 +308,27 @@ pub fn arguments(t: &mut Thread, pointers: [usize; callee::POINTERS]) {
     t.calls.arguments.extend(there);
 }
 
+/// A local variable that an argument of the call that begins next leads into.
+pub fn local(t: &mut Thread, start: usize, len: usize) {
+    t.calls.locals.push((start, start.saturating_add(len)));
+}
+
 /// All arguments of the call that begins now.
 pub fn take_arguments(t: &mut Thread) -> Vec<usize> {
+    t.calls.locals.clear();
     std::mem::take(&mut t.calls.arguments)
 }
 
 /// There is no such call.
 pub fn forget_arguments(t: &mut Thread) {
     t.calls.arguments.clear();
+    t.calls.locals.clear();
 }
 
 /// A call begins.
 pub fn begin(t: &mut Thread, callee: &Callee, pointers: [usize; callee::POINTERS], sp: usize) {
     arguments(t, pointers);
+    let locals = std::mem::take(&mut t.calls.locals);
     let roots = take_arguments(t);
     let state = match callee.state.load(Ordering::Relaxed) {
         callee::UNKNOWN => library::classify(callee),
@@ -301,14 +339,19 @@ pub fn begin(t: &mut Thread, callee: &Callee, pointers: [usize; callee::POINTERS
     };
     end_unwound(t, sp);
     let from = match treated.works {
-        Works::Arguments => From { roots, library: None },
+        Works::Arguments => From {
+            roots,
+            locals,
+            library: None,
+        },
         Works::LibraryToo => From {
             roots,
+            locals,
             library: Some(Key::library(treated.library)),
         },
         Works::Loads => From {
-            roots: Vec::new(),
             library: Some(Key::LOADER),
+            ..From::default()
         },
         // Nothing of the program's runs in it, and nobody learns from it: see [`end`].
         Works::LooksUp => return,
@@ -324,6 +367,7 @@ pub fn begin_thread(t: &mut Thread, routine: usize, argument: usize) {
         let from = From {
             roots: vec![argument],
             library: Some(Key::library(library)),
+            ..From::default()
         };
         open(t, std::ptr::null(), usize::MAX, from);
     }
@@ -340,6 +384,7 @@ fn open(t: &mut Thread, callee: *const Callee, sp: usize, from: From) {
         callee,
         sp,
         from,
+        watched: reached.as_ref().and_then(Reached::watched),
         reached,
         recorded: false,
     });
@@ -357,6 +402,37 @@ impl Reached {
         let stolen = STOLEN.get(t.hb.slot().0 as usize);
         stolen.is_some_and(|stolen| stolen.load(Ordering::SeqCst) != self.stolen)
     }
+
+    /// Whether the program has stored pointers that lead to more.
+    fn is_more(&self) -> bool {
+        self.watch
+            .as_ref()
+            .is_some_and(|watch| watch.added() != self.added)
+    }
+
+    /// Whether a block of it is another one now.
+    fn is_stale(&self) -> bool {
+        self.watch.as_ref().is_some_and(|watch| watch.is_stale())
+    }
+
+    /// For a call that goes by it.
+    fn watched(&self) -> Option<links::Open> {
+        self.watch.as_ref().map(links::Open::new)
+    }
+
+    /// The same with all that was added.
+    fn with_more(self, t: &Thread) -> Reached {
+        let added = self.watch.as_ref().map_or(0, |watch| watch.added());
+        let keys = match &self.watch {
+            Some(watch) => watch.all(self.keys),
+            None => self.keys,
+        };
+        Reached {
+            watch: self.watch,
+            added,
+            ..claim(t, keys)
+        }
+    }
 }
 
 /// Makes objects the thread's own, and finds those that are not.
@@ -370,14 +446,15 @@ fn claim(t: &Thread, keys: Option<Arc<[Key]>>) -> Reached {
         first_wide(t);
         return Reached {
             keys: None,
-            shared: Arc::default(),
             stolen,
+            ..Reached::default()
         };
     }
     Reached {
         keys,
         shared: shared.into(),
         stolen,
+        ..Reached::default()
     }
 }
 
@@ -544,13 +621,24 @@ fn renewed(t: &mut Thread, at: usize) -> Reached {
     let reached = match call.reached.take() {
         None => {
             let from = call.from.clone();
-            lately::reached(t, &from)
+            let reached = lately::reached(t, &from);
+            t.calls.open[at].watched = reached.watched();
+            reached
         }
-        Some(reached) if reached.keys.is_some() && reached.is_outdated(t) => claim(t, reached.keys),
+        Some(reached) if reached.keys.is_some() && (reached.is_outdated(t) || reached.is_more()) => {
+            reached.with_more(t)
+        }
         Some(reached) => reached,
     };
     t.calls.open[at].reached = Some(reached.clone());
     reached
+}
+
+/// The thread is about to start another. What the calls reach that it is in is watched from now on.
+pub fn leave_serial(t: &mut Thread) {
+    for at in 0..t.calls.open.len() {
+        renewed(t, at);
+    }
 }
 
 /// Leaves what the thread has done so far where an open call reaches.
@@ -641,90 +729,17 @@ pub fn settle(t: &mut Thread, found: &[Found]) -> Vec<Found> {
         for at in 0..t.calls.open.len() {
             see_touches(t);
             // What it reaches may be another by now.
-            let keys = reach::from(t, &t.calls.open[at].from).0.map(Into::into);
+            let call = &t.calls.open[at];
+            let mut keys = reach::from(t, &call.from).0.map(Into::into);
+            if let Some(watch) = call.reached.as_ref().and_then(|reached| reached.watch.as_ref()) {
+                keys = watch.all(keys);
+            }
             let now = claim(t, keys);
             take(t, &now);
         }
     }
     let ordered = |found: &&Found| t.hb.knows(Epoch::new(found.prior.slot, found.prior.timestamp));
     found.iter().filter(|found| !ordered(found)).copied().collect()
-}
-
-/// An atomic access follows. Answers whether [`end_touch`] is to be called when all is done: a call may see what was stored
-/// before [`touch`] says so.
-#[inline]
-pub fn begin_touch(addr: usize) -> bool {
-    let matters = ANY.load(Ordering::Relaxed)
-        && (reach::may_matter(addr) || rings::hold_address(addr) || WIDE.load(Ordering::Relaxed));
-    if matters {
-        TOUCHING.fetch_add(1, Ordering::SeqCst);
-    }
-    matters
-}
-
-/// It is done.
-pub fn end_touch() {
-    TOUCHING.fetch_sub(1, Ordering::SeqCst);
-}
-
-/// Waits for all that a call may have seen already.
-fn see_touches(t: &Thread) {
-    if TOUCHING.load(Ordering::SeqCst) > 0 {
-        sync::pass(t);
-    }
-}
-
-/// An atomic access to memory that a call may have reached: it may learn from that call, and what it writes may tell the
-/// next. Answers whether the thread's clock may have changed.
-#[inline]
-pub fn touch(t: &mut Thread, addr: usize, op: SyncOp) -> bool {
-    if !ANY.load(Ordering::Relaxed) {
-        return false;
-    }
-    if rings::hold_address(addr) {
-        rings::touch(t, op);
-        return true;
-    }
-    let (wide, matters) = (WIDE.load(Ordering::Relaxed), reach::may_matter(addr));
-    if wide {
-        touch_wide(t, op);
-    }
-    if matters {
-        touch_object(t, addr, op);
-    }
-    wide || matters
-}
-
-/// It may be in what a wide call has reached.
-#[inline(never)]
-fn touch_wide(t: &mut Thread, op: SyncOp) {
-    let key = match op {
-        SyncOp::Load(_) => Key::WIDE,
-        _ => Key::ALL,
-    };
-    with(key, |objects| {
-        let object = objects.entry(key).or_insert_with(Object::shared);
-        hb::sync(&mut t.hb, op, &mut object.left);
-    });
-}
-
-#[inline(never)]
-fn touch_object(t: &mut Thread, addr: usize, op: SyncOp) {
-    let Some(key) = reach::key_of(t, addr) else { return };
-    with(key, |objects| {
-        if let Some(object) = objects.get_mut(&key) {
-            if object.owner != NOBODY && object.owner != t.hb.slot().0 {
-                steal(object);
-            }
-            // What the owner says by an atomic is not among what it publishes, so that its objects are shared from here on.
-            if object.owner != NOBODY && !matches!(op, SyncOp::Load(_)) {
-                steal(object);
-            }
-            if object.owner == NOBODY {
-                hb::sync(&mut t.hb, op, &mut object.left);
-            }
-        }
-    });
 }
 
 /// The thread has allocated the block that begins here: it is another one now. If the old one was the thread's own, the
@@ -734,6 +749,7 @@ pub fn forget(t: &Thread, addr: usize) {
         return;
     }
     let (key, me) = (Key::block(addr), t.hb.slot().0);
+    links::forget(key);
     with(key, |objects| {
         let owner = objects.get(&key).map_or(me, |object| object.owner);
         if owner != me {

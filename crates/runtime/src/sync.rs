@@ -443,6 +443,9 @@ pub fn end_atomic(t: &mut Thread, addr: usize, what: What, check: impl FnOnce(&m
     }
     t.touching >>= 1;
     shard.let_go();
+    if t.calls.has_stored() && t.atomics == 0 {
+        outside::links::follow(t);
+    }
 }
 
 /// The thread has issued a fence.

@@ -595,7 +595,11 @@ pub fn fork(parent: &mut Thread, pc: usize) -> Child {
     drop(registry);
     hb::fork(&mut parent.hb, &mut child);
     parent.refresh();
+    let serial = parent.serial;
     parent.leave_serial();
+    if serial {
+        outside::leave_serial(parent);
+    }
     let mut child = Thread::new(id, child, seen);
     child.log = record::fork(parent, id, pc);
     Child(Box::new(child))

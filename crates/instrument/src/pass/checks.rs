@@ -6,6 +6,7 @@ use super::context::{self, Calls, Keeping};
 use super::decisions::Decisions;
 use super::effects;
 use super::ir::{At, Block, Ir, Opcode, Value, attribute_kind};
+use super::links::{self, Link};
 use super::loops::{Sweep, Work};
 use super::nest::Nest;
 use super::places::Places;
@@ -67,6 +68,8 @@ struct Plan<'m> {
     plain: Vec<(Value<'m>, Access<'m>)>,
     /// Loads and stores that the runtime makes, and their bytes.
     performed: Vec<(Value<'m>, u64)>,
+    /// Stores of what may be pointers, checked or not.
+    links: Vec<Link<'m>>,
     atomic: Vec<(Value<'m>, Atomic<'m>)>,
     fences: Vec<(Value<'m>, u32)>,
     calls: Calls<'m>,
@@ -172,7 +175,11 @@ impl<'m, 'u> Inserter<'m, 'u> {
         }
         let checks = !plan.plain.is_empty() || !plan.atomic.is_empty() || !sweeps.is_empty();
         let mut keeping = plan.calls.keeping(checks);
-        if keeping == Keeping::Not && plan.fences.is_empty() && plan.performed.is_empty() {
+        if keeping == Keeping::Not
+            && plan.fences.is_empty()
+            && plan.performed.is_empty()
+            && plan.links.is_empty()
+        {
             return;
         }
         for kind in self.kinds.outdated {
@@ -223,10 +230,16 @@ impl<'m, 'u> Inserter<'m, 'u> {
             let hook = self.ir.declare(hooks::FENCE, ty);
             self.builder.call(hook, ty, &[self.ir.small(order)]);
         }
+        for link in plan.links {
+            link.tell(self.ir, &self.builder);
+        }
         let calls = plan.calls;
+        for call in calls.returning.iter().filter(|_| !self.record) {
+            links::after_call(self.ir, &self.builder, *call);
+        }
         for call in calls.returning.into_iter().chain(calls.ending) {
             if !redirect(self.ir, call) && self.may_go_outside(call) {
-                outside::surround(self.ir, &self.builder, call);
+                outside::surround(self.ir, &self.builder, call, self.reader.layout());
             }
         }
         for call in calls.replacing {
@@ -278,6 +291,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
                             }
                             continue;
                         }
+                        plan.links.extend(Link::plain(at, access, self.reader.layout()));
                         plan.plain.push((at, access));
                     }
                 }
@@ -608,6 +622,9 @@ impl<'m, 'u> Inserter<'m, 'u> {
         builder.before(at);
         builder.call(ir.declare(hooks::ATOMIC_BEGIN, ty), ty, &[atomic.pointer]);
         builder.after(at);
+        if !self.record {
+            links::after_atomic(ir, builder, at, atomic.pointer, self.reader.layout());
+        }
         let mut what = ir.small(atomic.what.pack());
         if let Some(failed) = atomic.failed {
             what = builder.select(builder.member(at, 1), what, ir.small(failed.pack()));

@@ -350,6 +350,27 @@ impl<'m> Value<'m> {
         small.then(|| llvm!(LLVMConstIntGetZExtValue(self.0)))
     }
 
+    /// Whether it is known when the program is linked: a number, the address of a variable or function.
+    pub fn is_constant(self) -> bool {
+        llvm!(LLVMIsConstant(self.0)) != 0
+    }
+
+    /// How many bytes a local variable has, if it is one and that is known.
+    pub fn local_size(self, layout: LLVMTargetDataRef) -> Option<u64> {
+        if self.opcode()? != Opcode::LLVMAlloca {
+            return None;
+        }
+        let count = self.operand(0).constant_integer()?;
+        let each = Type::new(llvm!(LLVMGetAllocatedType(self.0))).stride(layout);
+        each.checked_mul(count)
+    }
+
+    /// Whether an atomic update puts its operand in the place of what was there.
+    pub fn is_exchange(self) -> bool {
+        let op = llvm!(LLVMGetAtomicRMWBinOp(self.0));
+        matches!(op, llvm_sys::LLVMAtomicRMWBinOp::LLVMAtomicRMWBinOpXchg)
+    }
+
     /// Whether it is null, undefined or poison: no memory is there.
     pub fn is_no_memory(self) -> bool {
         llvm!(LLVMIsNull(self.0)) != 0 || llvm!(LLVMIsUndef(self.0)) != 0 || llvm!(LLVMIsPoison(self.0)) != 0

@@ -16,6 +16,7 @@ mod flow;
 mod functions;
 mod ir;
 mod lanes;
+mod links;
 mod log;
 mod loops;
 mod missing;
@@ -98,6 +99,7 @@ pub fn run(
     inserter.decisions().embed(ir);
     let mut text = templates::module(&ir.head(), used.into_iter());
     text.push_str(&outside::definitions(ir));
+    text.push_str(&links::definitions(ir));
     text.push_str(&missing::definitions(ir));
     text
 }

@@ -2,19 +2,22 @@
 //! end, and what they are given.
 
 use super::builder::Builder;
-use super::ir::{Ir, Value};
+use super::ir::{Ir, Opcode, Value};
 use deadheat_abi::callee::{self, POINTERS};
 use deadheat_abi::hooks;
 use llvm_sys::LLVMLinkage;
+use llvm_sys::target::LLVMTargetDataRef;
 
 /// The names of the inline tests around a call, which ask the runtime only where they must.
 pub const BEGIN: &str = "__deadheat_inline.call.begin";
 pub const ARGUMENTS: &str = "__deadheat_inline.call.arguments";
+pub const LOCAL: &str = "__deadheat_inline.call.local";
 pub const END: &str = "__deadheat_inline.call.end";
 
 /// The same for calls through pointers, which ask where those lead out of the module.
 pub const POINTER_BEGIN: &str = "__deadheat_inline.pointer.begin";
 pub const POINTER_ARGUMENTS: &str = "__deadheat_inline.pointer.arguments";
+pub const POINTER_LOCAL: &str = "__deadheat_inline.pointer.local";
 pub const POINTER_END: &str = "__deadheat_inline.pointer.end";
 
 /// Whether the function that is called has its body elsewhere, and that may be outside.
@@ -95,14 +98,42 @@ pub fn in_parts<'p, 'm>(pointers: &'p [Value<'m>]) -> (&'p [Value<'m>], &'p [Val
     }
 }
 
+/// The local variables that arguments of a call lead into, and how large they are.
+fn locals<'m>(call: Value<'m>, layout: LLVMTargetDataRef) -> Vec<(Value<'m>, u64)> {
+    let mut locals: Vec<(Value<'m>, u64)> = Vec::new();
+    for argument in call.arguments().filter(|argument| may_lead(*argument)) {
+        let mut base = argument;
+        while let Some(Opcode::LLVMGetElementPtr | Opcode::LLVMPtrToInt) = base.opcode() {
+            base = base.operand(0);
+        }
+        if let Some(size) = base.local_size(layout)
+            && !locals.iter().any(|(known, _)| *known == base)
+        {
+            locals.push((base, size));
+        }
+    }
+    locals
+}
+
 /// Puts the tests around a call.
-pub fn surround<'m>(ir: Ir<'m>, builder: &Builder<'m>, call: Value<'m>) {
+pub fn surround<'m>(ir: Ir<'m>, builder: &Builder<'m>, call: Value<'m>, layout: LLVMTargetDataRef) {
     let callee = call.callee();
-    let (variable, arguments, begin, end) = match callee.is_function() {
-        true => (variable(ir, callee), ARGUMENTS, BEGIN, END),
-        false => (callee, POINTER_ARGUMENTS, POINTER_BEGIN, POINTER_END),
+    let (variable, local, arguments, begin, end) = match callee.is_function() {
+        true => (variable(ir, callee), LOCAL, ARGUMENTS, BEGIN, END),
+        false => (
+            callee,
+            POINTER_LOCAL,
+            POINTER_ARGUMENTS,
+            POINTER_BEGIN,
+            POINTER_END,
+        ),
     };
     builder.before(call);
+    let ty = ir.function_type(ir.void(), &[ir.pointer(), ir.integer(64), ir.integer(64)]);
+    for (start, len) in locals(call, layout) {
+        let arguments = [variable, builder.address(start), ir.number(len)];
+        builder.call(ir.declare(local, ty), ty, &arguments);
+    }
     let pointers = pointers(builder, call.arguments());
     let (more, last) = in_parts(&pointers);
     let number = ir.integer(64);
@@ -137,6 +168,8 @@ pub fn definitions(ir: Ir<'_>) -> String {
         for hook in [hooks::CALL_BEGIN, hooks::CALL_ARGUMENTS, hooks::POINTER_BEGIN] {
             text.push_str(&format!("declare void @{hook}({types}) cold nounwind\n"));
         }
+        let hook = hooks::CALL_LOCAL;
+        text.push_str(&format!("declare void @{hook}(ptr, i64, i64) cold nounwind\n"));
         for hook in [hooks::CALL_END, hooks::POINTER_END] {
             text.push_str(&format!("declare void @{hook}(ptr) cold nounwind\n"));
         }
@@ -150,12 +183,16 @@ pub fn definitions(ir: Ir<'_>) -> String {
     text
 }
 
+/// Of the tests that tell of a local variable: the names are those of arguments, for what is handed on.
+const LOCAL_PARAMETERS: &str = "ptr %callee, i64 %a, i64 %b";
+
 /// A pointer into the code of this module leads to instrumented code: the linker knows where that begins and ends.
 fn by_pointer(text: &mut String, parameters: &str) {
     text.push_str("@__ehdr_start = external hidden global i8\n@_etext = external hidden global i8\n");
     let tests = [
         (POINTER_BEGIN, hooks::POINTER_BEGIN, parameters),
         (POINTER_ARGUMENTS, hooks::CALL_ARGUMENTS, parameters),
+        (POINTER_LOCAL, hooks::CALL_LOCAL, LOCAL_PARAMETERS),
         (POINTER_END, hooks::POINTER_END, "ptr %callee"),
     ];
     for (name, hook, parameters) in tests {
@@ -199,6 +236,7 @@ done:
     };
     test(text, BEGIN, hooks::CALL_BEGIN, parameters);
     test(text, ARGUMENTS, hooks::CALL_ARGUMENTS, parameters);
+    test(text, LOCAL, hooks::CALL_LOCAL, LOCAL_PARAMETERS);
     test(text, END, hooks::CALL_END, "ptr %callee");
 }
 

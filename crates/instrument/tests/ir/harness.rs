@@ -60,10 +60,21 @@ pub fn function<'t>(text: &'t str, name: &str) -> Vec<&'t str> {
 }
 
 /// The calls of the runtime in a function, each as its name and arguments, without `__deadheat_`, types and contexts;
-/// but not those around calls that may go outside, see [`around`].
+/// but not those around calls that may go outside, see [`around`], nor those behind stores of pointers, see [`links`].
 pub fn hooks(text: &str, name: &str) -> Vec<String> {
     let mut hooks = all_hooks(text, name);
-    hooks.retain(|hook| !hook.starts_with("call_") && !hook.starts_with("pointer_"));
+    hooks.retain(|hook| {
+        !["call_", "pointer_", "link"]
+            .iter()
+            .any(|prefix| hook.starts_with(prefix))
+    });
+    hooks
+}
+
+/// The calls of the runtime behind stores of pointers.
+pub fn links(text: &str, name: &str) -> Vec<String> {
+    let mut hooks = all_hooks(text, name);
+    hooks.retain(|hook| hook.starts_with("link"));
     hooks
 }
 

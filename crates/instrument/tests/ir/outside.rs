@@ -41,6 +41,15 @@ fn a_call_is_told_with_what_may_lead_to_shared_memory() {
 }
 
 #[test]
+fn a_local_variable_that_is_given_is_told_with_its_size() {
+    let told =
+        calls("%a = alloca [300 x i64]\n%b = getelementptr i8, ptr %a, i64 %n\ncall void @take(ptr %b)");
+    let names: Vec<&str> = told.iter().filter_map(|call| call.split('(').next()).collect();
+    assert_eq!(names, ["call_local", "call_begin", "call_end"], "{told:?}");
+    assert!(told[0].ends_with(", 2400)"), "{told:?}");
+}
+
+#[test]
 fn more_arguments_are_told_before() {
     let told = calls("call void @many(ptr %p, i64 %n, i32 1, double 0.0, ptr %q, ptr %p, ptr %q)");
     let names: Vec<&str> = told.iter().filter_map(|call| call.split('(').next()).collect();

@@ -111,6 +111,13 @@ void __deadheat_call_begin(struct callee *callee) { callee->state = 1; }
 void __deadheat_call_arguments(struct callee *callee) { callee->state = 1; }
 void __deadheat_call_end(struct callee *callee) { callee->state = 1; }
 
+void __deadheat_call_local(struct callee *callee) { callee->state = 1; }
+
+// Nobody asks.
+char __deadheat_linking;
+void __deadheat_link(const void *p) { (void)p; }
+void __deadheat_links(const void *p) { (void)p; }
+
 void __deadheat_pointer_begin(const void *function) { (void)function; }
 void __deadheat_pointer_end(const void *function) { (void)function; }
 

@@ -5,6 +5,8 @@
 use super::define::redirect;
 use super::event;
 use crate::checks;
+use crate::hooks::link_all;
+use crate::outside::links;
 use core::ffi::{c_int, c_void};
 
 /// A read, as far as the runtime listens.
@@ -14,10 +16,18 @@ pub fn read(from: *const c_void, len: usize, pc: usize) {
     }
 }
 
-/// A write.
+/// A write. If it is over already, what it left is there.
 pub fn write(to: *mut c_void, len: usize, pc: usize) {
     if len > 0 {
         event(|t| checks::write(t, to as usize, len, pc));
+        copied(to, len);
+    }
+}
+
+/// What may be pointers was copied there.
+pub fn copied(to: *mut c_void, len: usize) {
+    if links::are_told() {
+        link_all(to as usize, len);
     }
 }
 
@@ -81,25 +91,32 @@ redirect! {
     fn memcpy[pc](to: *mut c_void, from: *const c_void, len: usize) -> *mut c_void {
         copy(to, from, len, pc);
         // SAFETY: the caller's arguments, here and in all that follow.
-        unsafe { libc::memcpy(to, from, len) }
+        let end = unsafe { libc::memcpy(to, from, len) };
+        copied(to, len);
+        end
     }
 
     fn memmove[pc](to: *mut c_void, from: *const c_void, len: usize) -> *mut c_void {
         copy(to, from, len, pc);
         // SAFETY: as above.
-        unsafe { libc::memmove(to, from, len) }
+        let end = unsafe { libc::memmove(to, from, len) };
+        copied(to, len);
+        end
     }
 
     fn mempcpy[pc](to: *mut c_void, from: *const c_void, len: usize) -> *mut c_void {
         copy(to, from, len, pc);
         // SAFETY: as above.
-        unsafe { mempcpy(to, from, len) }
+        let end = unsafe { mempcpy(to, from, len) };
+        copied(to, len);
+        end
     }
 
     fn bcopy[pc](from: *const c_void, to: *mut c_void, len: usize) {
         copy(to, from, len, pc);
         // SAFETY: as above.
         unsafe { libc::memmove(to, from, len) };
+        copied(to, len);
     }
 
     fn memset[pc](to: *mut c_void, byte: c_int, len: usize) -> *mut c_void {
@@ -174,19 +191,25 @@ redirect! {
     fn __memcpy_chk[pc](to: *mut c_void, from: *const c_void, len: usize, room: usize) -> *mut c_void {
         copy(to, from, len.min(room), pc);
         // SAFETY: as above.
-        unsafe { __memcpy_chk(to, from, len, room) }
+        let end = unsafe { __memcpy_chk(to, from, len, room) };
+        copied(to, len);
+        end
     }
 
     fn __memmove_chk[pc](to: *mut c_void, from: *const c_void, len: usize, room: usize) -> *mut c_void {
         copy(to, from, len.min(room), pc);
         // SAFETY: as above.
-        unsafe { __memmove_chk(to, from, len, room) }
+        let end = unsafe { __memmove_chk(to, from, len, room) };
+        copied(to, len);
+        end
     }
 
     fn __mempcpy_chk[pc](to: *mut c_void, from: *const c_void, len: usize, room: usize) -> *mut c_void {
         copy(to, from, len.min(room), pc);
         // SAFETY: as above.
-        unsafe { __mempcpy_chk(to, from, len, room) }
+        let end = unsafe { __mempcpy_chk(to, from, len, room) };
+        copied(to, len);
+        end
     }
 
     fn __memset_chk[pc](to: *mut c_void, byte: c_int, len: usize, room: usize) -> *mut c_void {

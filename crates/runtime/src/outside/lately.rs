@@ -1,18 +1,19 @@
 //! What calls reached lately, so that not every one of them looks at all that it can reach.
 //!
 //! A call that reaches little looks each time. One that reaches much looks at the 1st, 2nd, 4th, ... time and every 1024th with
-//! the same arguments, and whenever something of it has become shared. In between it could reach more, and threads could
-//! meet there. So before a race is told, and before a thread forgets such a call or ends, it is looked at once more
-//! ([`catch_up`]). What it can miss: a link that was made and is gone again by then. Only looking each time would find it: most
-//! stores of the program are over before the runtime hears of any.
+//! the same arguments, and whenever something of it has become shared. In between, pointers that the program stores there
+//! are followed as they are stored (`links.rs`). Not seen are those that code outside stores, in this call or in others: by
+//! them it could reach more, and threads could meet there. So before a race is told, and before a thread forgets such a
+//! call or ends, it is looked at once more ([`catch_up`]). What it can miss: a link that code outside has made and that is
+//! gone again by then.
 //!
 //! Arguments that lead into one block are the same, and numbers that lead nowhere count for nothing.
 
-use super::{From, Inside, Key, PUBLISHED, Reached, claim, lose, not_own, reach, take, with};
+use super::links::{self, Watch};
+use super::{From, Key, Reached, claim, lose, not_own, reach, take};
 use crate::registry::SLOTS;
 use crate::spin::Spin;
 use crate::thread::Thread;
-use deadheat_detect::hb;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -111,16 +112,51 @@ pub fn reached(t: &mut Thread, from: &From) -> Reached {
     entry.called = t.calls.lately.calls;
     entry.uses = entry.uses.wrapping_add(1);
     let due = entry.uses.is_power_of_two() || entry.uses.is_multiple_of(SELDOM);
-    if due || entry.words <= FEW || entry.reached.is_outdated(t) {
-        let (keys, words) = reach::from(t, from);
-        if keys.as_deref() != entry.reached.keys.as_deref() || entry.reached.is_outdated(t) {
-            entry.reached = claim(t, keys.map(Into::into));
-        }
-        entry.words = words;
+    if due || entry.words <= FEW || entry.reached.is_outdated(t) || entry.reached.is_stale() {
+        look(t, from, &mut entry);
         if std::mem::take(&mut entry.unlooked) {
             forget(t.hb.slot().0, from);
         }
-    } else if !entry.unlooked
+    } else {
+        if let Some(watch) = &entry.reached.watch {
+            links::look_at_stack(t, from, watch);
+        }
+        if entry.reached.is_more() {
+            entry.reached = std::mem::take(&mut entry.reached).with_more(t);
+            if std::mem::take(&mut entry.unlooked) {
+                forget(t.hb.slot().0, from);
+            }
+        }
+        unlooked(t, from, &mut entry);
+    }
+    let reached = entry.reached.clone();
+    t.calls.lately.entries[at] = entry;
+    reached
+}
+
+/// Looks at what is there.
+fn look(t: &Thread, from: &From, entry: &mut Entry) {
+    let watch = entry.reached.watch.as_ref();
+    if watch.is_some_and(|watch| !watch.is_stale() && watch.added() == 0) {
+        let (keys, words) = reach::from(t, from);
+        entry.words = words;
+        if keys.as_deref() == entry.reached.keys.as_deref() && !entry.reached.is_outdated(t) {
+            return;
+        }
+    }
+    // Calls that are open go by the old one.
+    let watch = Watch::new(t.hb.slot().0);
+    let (keys, words) = links::look(t, from, &watch);
+    entry.words = words;
+    entry.reached = Reached {
+        watch: keys.is_some().then_some(watch),
+        ..claim(t, keys.map(Into::into))
+    };
+}
+
+/// Remembers that a call did not look.
+fn unlooked(t: &Thread, from: &From, entry: &mut Entry) {
+    if !entry.unlooked
         && let Some(keys) = &entry.reached.keys
         && let Some(list) = UNLOOKED.get(t.hb.slot().0 as usize)
     {
@@ -131,9 +167,6 @@ pub fn reached(t: &mut Thread, from: &From) -> Reached {
             keys: Arc::clone(keys),
         });
     }
-    let reached = entry.reached.clone();
-    t.calls.lately.entries[at] = entry;
-    reached
 }
 
 fn forget(slot: u32, from: &From) {
@@ -189,20 +222,7 @@ fn look_again(t: &mut Thread, slot: u32, unlooked: &Unlooked) -> bool {
     };
     let new = now.into_iter().filter(|key| !unlooked.keys.contains(key));
     let shared = not_own(t, slot, new);
-    let inside = Inside::of(slot);
-    for &key in &shared {
-        with(key, |objects| {
-            if let (Some(object), Some(published)) =
-                (objects.get_mut(&key), &*PUBLISHED[slot as usize].lock())
-            {
-                hb::leave(&mut object.left, published);
-                // If it is in that call, it goes on.
-                if inside.still() && !object.open.contains(&inside) {
-                    object.open.push(inside);
-                }
-            }
-        });
-    }
+    links::leave_at(slot, &shared);
     let met = !shared.is_empty();
     if met {
         // It looks again, too.
@@ -212,7 +232,7 @@ fn look_again(t: &mut Thread, slot: u32, unlooked: &Unlooked) -> bool {
         let reached = Reached {
             shared: shared.into(),
             keys: Some(Arc::clone(&unlooked.keys)),
-            stolen: 0,
+            ..Reached::default()
         };
         take(t, &reached);
     }

@@ -1,11 +1,13 @@
 //! What a call can reach: from its arguments, through the blocks they lead to.
 //!
 //! Blocks are looked at as a whole, but for pages that nobody has ever touched (`pages.rs`). Where that is too much, the call counts as
-//! reaching all. What it can miss: pointers further than [`LOCAL`] bytes behind an argument that leads into a stack or
-//! into static data, and pointers in mappings, whose memory may go away at any time; what an argument leads to by
-//! way of blocks counts only if it is a block.
+//! reaching all. Of static data, the variable is looked at that an argument leads to (`variables.rs`); of the stack, the local
+//! variable of the caller, and other local variables that it has pointers to. Which variable an address in the stack
+//! belongs to that the caller was given itself nobody knows: then [`LOCAL`] bytes are looked at. What it can miss: pointers
+//! further behind, and pointers in mappings and in stacks of others, whose memory may go away at any time; what an argument
+//! leads to by way of blocks counts only if it is a block.
 
-use super::{ANY, From, Key, first_wide, library, pages};
+use super::{ANY, From, Key, first_wide, library, pages, variables};
 use crate::spin::{Spin, Wait};
 use crate::thread::Thread;
 use crate::{memory, registry, sync, vm};
@@ -19,8 +21,12 @@ const OBJECTS: usize = 2048;
 const WORDS: usize = 1 << 23;
 /// A block is found in about the time in which so many words are looked at that lead nowhere.
 const FINDING: usize = 64;
-/// How much is looked at, in bytes, behind an argument that leads into a stack or into static data.
-const LOCAL: usize = 1024;
+/// How much is looked at, in bytes, behind an argument that leads into a stack, if nobody has told which variable is there.
+const LOCAL: usize = 64 << 10;
+/// The same in static data, at least.
+const STATIC: usize = 1024;
+/// How many local variables are looked at that pointers in others lead to.
+const LOCALS: usize = 64;
 
 /// How many threads look at blocks now.
 static LOOKING: AtomicUsize = AtomicUsize::new(0);
@@ -161,11 +167,108 @@ pub fn key_of(t: &Thread, addr: usize) -> Option<Key> {
     find(t, addr).map(|found| found.key)
 }
 
+/// The heap block that an address leads to.
+pub fn block_key(addr: usize) -> Option<Key> {
+    if !memory::may_be_heap(addr) {
+        return None;
+    }
+    let (start, block) = memory::block_of(addr)?;
+    (!block.freed).then(|| Key::block(start))
+}
+
+/// The object that an address is in, and where that begins and ends, if calls can reach it.
+pub fn place(t: &Thread, addr: usize) -> Option<(Key, usize, usize)> {
+    if memory::may_be_heap(addr)
+        && let Some((start, block)) = memory::block_of(addr)
+    {
+        return Some((Key::block(start), start, start + block.size));
+    }
+    let (start, top) = t.stack;
+    if (start..top).contains(&addr) {
+        return Some((Key::stack(top), start, top));
+    }
+    if let Some(data) = library::segment(addr) {
+        return data
+            .writable
+            .then(|| (Key::data(data.start), data.start, data.end));
+    }
+    let registry = registry::lock();
+    let mut entries = registry.entries.iter().rev();
+    let stack = entries
+        .find(|entry| (entry.stack.0..entry.stack.1).contains(&addr))?
+        .stack;
+    // What a thread has not used of it may not be readable.
+    Some((Key::stack(stack.1), addr, addr))
+}
+
+/// The parts of stacks and static data that a call looks at. Local variables that pointers in local variables lead to are among them.
+pub fn parts(t: &Thread, from: &From) -> Vec<(Key, usize, usize)> {
+    let mut parts: Vec<(Key, usize, usize)> = Vec::new();
+    let add = |parts: &mut Vec<(Key, usize, usize)>, root: usize| {
+        let Some(seen) = find(t, root).filter(|seen| !seen.key.is_block()) else {
+            return;
+        };
+        let seen = seen.whole(from);
+        let part = (seen.key, seen.start, seen.end);
+        let known = |other: &(Key, usize, usize)| other.0 == part.0 && other.1 <= part.1 && part.2 <= other.2;
+        if seen.end > seen.start && !parts.iter().any(known) {
+            parts.push(part);
+        }
+    };
+    for &root in &from.roots {
+        add(&mut parts, root);
+    }
+    let (own, mut at) = (Key::stack(t.stack.1), 0);
+    while let Some(&(key, start, end)) = parts.get(at) {
+        at += 1;
+        if key != own || !from.locals.contains(&(start, end)) {
+            continue;
+        }
+        let mut word = start.next_multiple_of(8);
+        while word + 8 <= end && parts.len() < LOCALS {
+            // SAFETY: in the own stack, above where it ends.
+            let value = unsafe { std::ptr::with_exposed_provenance::<usize>(word).read_volatile() };
+            if (stack_pointer()..t.stack.1).contains(&value) && !(start..end).contains(&value) {
+                add(&mut parts, value);
+            }
+            word += 8;
+        }
+    }
+    parts
+}
+
 /// An object, and what part of it is to be looked at.
 struct Seen {
     key: Key,
     start: usize,
     end: usize,
+}
+
+impl Seen {
+    /// With all of the variable that it is in, and nothing but that if it is a local one. Where there are no symbols, all data of
+    /// the module is one variable.
+    fn whole(self, from: &From) -> Seen {
+        let addr = self.start;
+        if let Some(&(start, end)) = from
+            .locals
+            .iter()
+            .find(|local| (local.0..local.1).contains(&addr))
+            && self.key.0 & 0xf == Key::stack(0).0
+        {
+            return Seen { start, end, ..self };
+        }
+        if self.key.is_block() || self.end == addr || self.key.0 & 0xf != Key::data(0).0 {
+            return self;
+        }
+        match variables::at(addr) {
+            Some((start, len)) => Seen {
+                start: start.min(addr),
+                end: self.end.max(start + len),
+                ..self
+            },
+            None => self,
+        }
+    }
 }
 
 /// The object at an address.
@@ -193,7 +296,7 @@ fn find(t: &Thread, addr: usize) -> Option<Seen> {
         return Some(Seen {
             key: Key::data(data.start),
             start: addr,
-            end: (addr + LOCAL).min(data.end),
+            end: (addr + STATIC).min(data.end),
         });
     }
     let registry = registry::lock();
@@ -255,6 +358,11 @@ pub fn from(t: &Thread, from: &From) -> (Option<Vec<Key>>, usize) {
         let own = (stack_pointer()..t.stack.1).contains(&root);
         if is_address(root) && !own && memory::block_of(root).is_none() {
             library::look(root);
+            if library::segment(root).is_some_and(|data| data.writable) {
+                // Symbols are read now, if they must be.
+                variables::look();
+                variables::at(root);
+            }
         }
     }
     let mut words = 0;
@@ -300,13 +408,16 @@ fn search(t: &Thread, from: &From, words: &mut usize) -> Option<Vec<Key>> {
     let mut keys = Keys::default();
     let mut parts: Vec<Seen> = Vec::new();
     for &root in &from.roots {
-        if let Some(seen) = find(t, root) {
-            let new = keys.insert(seen.key);
-            // Several places of a stack may be given, and each leads elsewhere.
-            if new || !seen.key.is_block() {
-                parts.push(seen);
-            }
+        if let Some(seen) = find(t, root)
+            && keys.insert(seen.key)
+            && seen.key.is_block()
+        {
+            parts.push(seen);
         }
+    }
+    // Several places of a stack may be given, and each leads elsewhere.
+    for (key, start, end) in self::parts(t, from) {
+        parts.push(Seen { key, start, end });
     }
     let hidden = hidden();
     // Where the last pointer led to: the next may lead there, too.
@@ -375,6 +486,7 @@ pub fn same_as(t: &Thread, from: &From) -> From {
     }
     From {
         roots,
+        locals: from.locals.clone(),
         library: from.library,
     }
 }
@@ -415,7 +527,7 @@ mod tests {
         let same = |roots: &[usize]| {
             let from = From {
                 roots: roots.to_vec(),
-                library: None,
+                ..From::default()
             };
             same_as(&t, &from).roots
         };

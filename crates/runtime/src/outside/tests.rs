@@ -1,9 +1,13 @@
 //! Begin and end of calls, and what they order.
 
 use super::*;
+use crate::memory;
 use deadheat_abi::atomics::{Kind, Ordering as AbiOrder, What};
 use deadheat_detect::hb::HbThread;
 use deadheat_event::{Prior, SiteId, Slot};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicUsize;
 
 /// Threads in slots that no other test uses.
 fn threads<const N: usize>(first: u32) -> [Thread; N] {
@@ -15,8 +19,8 @@ fn threads<const N: usize>(first: u32) -> [Thread; N] {
 
 fn call(t: &mut Thread, library: usize) -> usize {
     let from = From {
-        roots: Vec::new(),
         library: Some(Key::library(library)),
+        ..From::default()
     };
     open(t, std::ptr::null(), 0x1000, from);
     t.calls.open.len() - 1
@@ -217,4 +221,168 @@ fn a_wide_call_hears_what_atomics_said_and_they_hear_it() {
     give(&mut b, at);
     flag(&mut a, 0xd0_0020, Kind::Load, AbiOrder::Acquire);
     assert!(a.hb.knows(earlier));
+}
+
+/// A heap block of so many words, all zeros.
+fn block(t: &mut Thread, words: usize) -> &'static [AtomicUsize] {
+    crate::shadow::reserve_once();
+    // Of 16 bytes each, as the allocator's.
+    let pairs = vec![0u128; words.div_ceil(2)].leak();
+    let start = pairs.as_ptr().expose_provenance();
+    memory::allocated(t, start, 8 * words, 0);
+    // SAFETY: as many words are there, for ever, and numbers and atomics are alike.
+    unsafe { std::slice::from_raw_parts(pairs.as_ptr().cast(), words) }
+}
+
+fn address(block: &[AtomicUsize]) -> usize {
+    block.as_ptr().addr()
+}
+
+/// Stores a word as instrumented code does.
+fn store(t: &mut Thread, place: &AtomicUsize, value: usize) {
+    place.store(value, Ordering::SeqCst);
+    let addr = std::ptr::from_ref(place).addr();
+    if memory::may_be_heap(value) && links::may_matter(addr, 8) {
+        links::stored(t, links::Stored::Word(addr, value));
+    }
+}
+
+fn call_with(t: &mut Thread, root: usize) -> usize {
+    let from = From {
+        roots: vec![root],
+        ..From::default()
+    };
+    open(t, std::ptr::null(), 0x1000, from);
+    t.calls.open.len() - 1
+}
+
+#[test]
+fn what_a_call_could_reach_for_a_moment_orders_it() {
+    let [mut a, mut b, mut c] = threads(190);
+    let (table, item, next) = (block(&mut a, 4), block(&mut a, 2), block(&mut a, 2));
+    let before = a.hb.epoch();
+    let waiting = call_with(&mut a, address(table));
+    // Together, and gone again.
+    store(&mut b, &item[1], address(next));
+    store(&mut b, &table[3], address(item));
+    store(&mut b, &item[1], 0);
+    store(&mut b, &table[3], 0);
+    let done = b.hb.epoch();
+    let other = call_with(&mut b, address(next));
+    end_from(&mut b, other);
+    assert!(b.hb.knows(before), "the other call may have been there");
+    end_from(&mut a, waiting);
+    assert!(a.hb.knows(done));
+    // The next does not reach it.
+    let later = b.hb.epoch();
+    let other = call_with(&mut b, address(next));
+    end_from(&mut b, other);
+    let again = call_with(&mut a, address(table));
+    end_from(&mut a, again);
+    assert!(!a.hb.knows(later));
+    let far = call_with(&mut c, address(table));
+    end_from(&mut c, far);
+    assert!(c.hb.knows(done) && !c.hb.knows(later));
+}
+
+#[test]
+fn a_block_that_is_another_is_not_taken_for_the_one_that_was_there() {
+    let [mut a, mut b] = threads(200);
+    let (table, item, next) = (block(&mut a, 4), block(&mut a, 2), block(&mut a, 2));
+    table[0].store(address(item), Ordering::SeqCst);
+    let waiting = call_with(&mut a, address(table));
+    // Given back and allocated once more.
+    memory::allocated(&mut b, address(item), 16, 0);
+    forget(&b, address(item));
+    store(&mut b, &item[0], address(next));
+    store(&mut b, &table[1], address(item));
+    store(&mut b, &item[0], 0);
+    let done = b.hb.epoch();
+    let other = call_with(&mut b, address(next));
+    end_from(&mut b, other);
+    end_from(&mut a, waiting);
+    assert!(a.hb.knows(done));
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Store { from: usize, place: usize, to: usize },
+    Begin,
+    End,
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let store =
+        (0..6usize, 0..3usize, 0..8usize).prop_map(|(from, place, to)| Step::Store { from, place, to });
+    let step = prop_oneof![6 => store, 2 => Just(Step::Begin), 1 => Just(Step::End)];
+    prop::collection::vec(step, 1..80)
+}
+
+proptest! {
+    /// Blocks with three pointers each; numbers above the last one are null. The first is large, so that calls do not look each time.
+    #[test]
+    fn a_call_reaches_all_that_could_be_reached_while_it_was_open(steps in steps()) {
+        let [mut a, mut b] = threads(210);
+        let blocks: Vec<_> = (0..6).map(|n| block(&mut a, if n == 0 { 3000 } else { 4 })).collect();
+        let mut links = [[7usize; 3]; 6];
+        let mut could: Option<BTreeSet<usize>> = None;
+        let reachable = |links: &[[usize; 3]; 6]| {
+            let (mut seen, mut todo) = (BTreeSet::new(), vec![0]);
+            while let Some(at) = todo.pop() {
+                if at < 6 && seen.insert(at) {
+                    todo.extend(links[at]);
+                }
+            }
+            seen
+        };
+        for step in steps {
+            match step {
+                Step::Store { from, place, to } => {
+                    links[from][place] = to;
+                    store(&mut b, &blocks[from][place], blocks.get(to).map_or(0, |block| address(block)));
+                }
+                Step::Begin if could.is_none() => {
+                    call_with(&mut a, address(blocks[0]));
+                    could = Some(BTreeSet::new());
+                }
+                Step::End if could.is_some() => {
+                    could = None;
+                    end_from(&mut a, 0);
+                }
+                _ => {}
+            }
+            let Some(could) = &mut could else { continue };
+            could.extend(reachable(&links));
+            let reached = a.calls.open[0].reached.clone().unwrap_or_default().with_more(&a);
+            let keys = reached.keys.expect("it is not that much");
+            for &at in could.iter() {
+                prop_assert!(keys.contains(&Key::block(address(blocks[at]))), "{at} of {could:?}");
+            }
+        }
+        end_from(&mut a, 0);
+        lately::end_thread(&mut a);
+    }
+}
+
+#[test]
+fn what_an_atomic_operation_stores_is_followed_when_it_is_over() {
+    let [mut a, mut b] = threads(220);
+    let (table, item) = (block(&mut a, 4), block(&mut a, 2));
+    let waiting = call_with(&mut a, address(table));
+    let place = std::ptr::from_ref(&table[1]).addr();
+    sync::begin_atomic(&mut b, place);
+    store(&mut b, &table[1], address(item));
+    assert!(b.calls.has_stored(), "it holds a lock");
+    let what = What {
+        size: 8,
+        kind: Kind::Store,
+        order: AbiOrder::Relaxed,
+    };
+    sync::end_atomic(&mut b, place, what, |_| ());
+    assert!(!b.calls.has_stored());
+    let done = b.hb.epoch();
+    let other = call_with(&mut b, address(item));
+    end_from(&mut b, other);
+    end_from(&mut a, waiting);
+    assert!(a.hb.knows(done));
 }
