@@ -1,0 +1,240 @@
+//! Granules that one thread has written in part, in one epoch, where the rest has an older history: arrays of numbers shorter
+//! than eight bytes, filled one by one. Soon the same thread writes the rest, and two words say it all again.
+//!
+//! Such a cell has in its second word the write; in its first, where the two words of before are, which still hold for the bytes
+//! that were not written since:
+//!
+//! ```text
+//!  63      50 49         37  36  35  34       0
+//! ┌──────────┬─────────────┬───┬───┬───────────┐
+//! │   SIDE   │ generation  │ 0 │ 1 │   index   │
+//! └──────────┴─────────────┴───┴───┴───────────┘
+//! ```
+//!
+//! So all that looks at cells takes it for one with a side state ([`crate::side`]), but it has no lock: it changes as packed cells
+//! do, and what is at the index does not change as long as the cell says so. Who reads it while it is used again for another
+//! cell finds that its own cell has changed. Only writes that race with nothing are noted in this way; whatever else happens
+//! to such a granule makes a side state of it.
+
+use crate::cell::{Cell, FIRST_SIDE, add, bytes, place, unordered, word};
+use crate::places::Place;
+use crate::pool::Pool;
+use crate::shadow;
+use crate::thread::Thread;
+use crate::vm::Table;
+use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The bit of a first word that tells such a cell from those with side states.
+const PARTLY: u64 = 1 << 35;
+const GENERATION_SHIFT: u32 = 37;
+const GENERATIONS: u64 = 1 << (SLOT_SHIFT - GENERATION_SHIFT);
+
+/// The words of before.
+struct Before {
+    write: AtomicU64,
+    read: AtomicU64,
+    /// Another one each time that this is given back.
+    generation: AtomicU64,
+}
+
+/// So many there can be at once.
+const ALL: usize = 1 << 28;
+
+static BEFORE: Table<Before> = Table::new();
+static POOL: Pool = Pool::new();
+
+/// Maps the table ahead of its first use, or says why not.
+pub fn reserve() -> Result<(), i32> {
+    BEFORE.reserve(ALL)
+}
+
+fn before(index: u64) -> &'static Before {
+    // SAFETY: within the table; zero bytes are atomics.
+    unsafe { &*BEFORE.at(index as usize % ALL, ALL) }
+}
+
+/// Takes the lock of the numbers, before a `fork`.
+pub fn hold() {
+    POOL.hold();
+}
+
+/// Gives it back, after it.
+pub fn let_go() {
+    POOL.let_go();
+}
+
+/// How many such cells there ever were at once, about.
+pub fn count() -> u64 {
+    POOL.count()
+}
+
+/// A thread ends: what it has put by is for the others.
+pub fn give_all(t: &mut Thread) {
+    POOL.give_all(&mut t.parts);
+}
+
+/// Whether the first word is that of a granule that was written in part.
+#[inline(always)]
+pub fn is(first: u64) -> bool {
+    first >= FIRST_SIDE && first & PARTLY != 0
+}
+
+/// What a first word leads to, and whether it still does. It does not if the program has used memory while it gave it back, or
+/// if the cell has changed meanwhile.
+#[inline(always)]
+fn behind(first: u64) -> (u64, &'static Before, bool) {
+    let index = first & (PARTLY - 1);
+    let before = before(index);
+    let generation = before.generation.load(Ordering::Relaxed) % GENERATIONS;
+    (
+        index,
+        before,
+        first >> GENERATION_SHIFT & (GENERATIONS - 1) == generation,
+    )
+}
+
+/// The index is not needed any more, if it was still this word's.
+#[inline(always)]
+fn leave(first: u64, give: impl FnOnce(u64)) {
+    let (index, before, mine) = behind(first);
+    if mine {
+        let generation = before.generation.load(Ordering::Relaxed);
+        before
+            .generation
+            .store(generation.wrapping_add(1), Ordering::Relaxed);
+        give(index);
+    }
+}
+
+/// Changes a cell from what it said to something else. Whether that was so.
+#[inline(always)]
+fn change(cell: &Cell, own: bool, old: (u64, u64), new: (u64, u64)) -> bool {
+    if own {
+        cell.set(new);
+    }
+    own || cell.change(old, new)
+}
+
+/// A write of the bytes `mask`, of which the cell cannot say in two words what it and those of `old` say. `None` if it must
+/// have a side state, otherwise whether it was done: not if the cell has changed meanwhile.
+#[inline]
+pub fn begin(t: &mut Thread, cell: &Cell, own: bool, old: (u64, u64), mask: u8, at: Place) -> Option<bool> {
+    let (write, read) = old;
+    if t.far || place(read).is_readers() {
+        return None;
+    }
+    if unordered(t, write, bytes(write) & mask) | unordered(t, read, bytes(read) & mask) != 0 {
+        return None;
+    }
+    let index = POOL.take(&mut t.parts);
+    if index >= ALL as u64 {
+        return None;
+    }
+    let before = before(index);
+    before.write.store(write, Ordering::Relaxed);
+    before.read.store(read, Ordering::Relaxed);
+    let generation = before.generation.load(Ordering::Relaxed) % GENERATIONS;
+    let first = FIRST_SIDE | generation << GENERATION_SHIFT | PARTLY | index;
+    let done = change(cell, own, old, (first, word(t.epoch, at, mask)));
+    if done {
+        shadow::side_made(cell);
+    } else {
+        POOL.give(&mut t.parts, index);
+    }
+    Some(done)
+}
+
+/// What such a cell says: the write of some bytes, and the write and the read that hold for the others.
+#[derive(Clone, Copy)]
+pub struct Parts {
+    /// Both words of the cell.
+    pub words: (u64, u64),
+    /// Write and read of before.
+    pub before: (u64, u64),
+}
+
+impl Parts {
+    /// What a cell says that has this first word; `None` if it has another one by now. What is at the index may be another
+    /// cell's meanwhile: then this one changes no more from `words`.
+    #[inline(always)]
+    pub fn of(cell: &Cell, first: u64) -> Option<Parts> {
+        // Between two looks at the first word, or it could be of a state before that one.
+        let written = cell.read.load(Ordering::Acquire);
+        let (_, before, mine) = behind(first);
+        let before = match mine {
+            true => (
+                before.write.load(Ordering::Relaxed),
+                before.read.load(Ordering::Relaxed),
+            ),
+            false => (0, 0),
+        };
+        (cell.write.load(Ordering::Acquire) == first).then_some(Parts {
+            words: (first, written),
+            before,
+        })
+    }
+
+    /// A plain write of `mask` by `t`. `None` if the cell must have a side state, otherwise whether it was done: not if the cell
+    /// has changed meanwhile.
+    #[inline(always)]
+    pub fn write(&self, t: &mut Thread, cell: &Cell, own: bool, mask: u8, at: Place) -> Option<bool> {
+        let (first, written) = self.words;
+        let (write, read) = self.before;
+        let go_on = (written ^ t.epoch) & EPOCH == 0;
+        if t.far || !go_on && mask != 0xff {
+            return None;
+        }
+        let old = bytes(written);
+        let new = if go_on { mask & !old } else { mask };
+        if new == 0 {
+            return Some(true);
+        }
+        let racing = unordered(t, written, old & new)
+            | unordered(t, write, bytes(write) & new & !old)
+            | unordered(t, read, bytes(read) & new & !old);
+        if racing != 0 {
+            return None;
+        }
+        let after = if go_on {
+            add(t, written, at, new)
+        } else {
+            word(t.epoch, at, mask)
+        };
+        let rest = (bytes(write) | bytes(read)) & !bytes(after);
+        let words = if rest == 0 { (after, after) } else { (first, after) };
+        let done = change(cell, own, self.words, words);
+        if done && rest == 0 {
+            self.left(t);
+        }
+        Some(done)
+    }
+
+    /// Whether a read of `mask` by `t` is on record.
+    #[inline(always)]
+    pub fn has_read(&self, t: &Thread, mask: u8) -> bool {
+        let written = self.words.1;
+        !t.far && (written ^ t.epoch) & EPOCH == 0 && mask & !bytes(written) == 0
+    }
+
+    /// The write and the read of one byte, each a word of several.
+    pub fn at_byte(&self, byte: u32) -> (u64, u64) {
+        let written = self.words.1;
+        if bytes(written) >> byte & 1 == 1 {
+            (written, written)
+        } else {
+            self.before
+        }
+    }
+
+    /// The cell says something else now.
+    #[inline(always)]
+    pub fn left(&self, t: &mut Thread) {
+        leave(self.words.0, |index| POOL.give(&mut t.parts, index));
+    }
+}
+
+/// A cell with such a first word is forgotten.
+pub fn forgotten(first: u64) {
+    leave(first, |index| POOL.give_to_all(index));
+}
