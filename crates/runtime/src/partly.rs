@@ -30,7 +30,8 @@ const PARTLY: u64 = 1 << 35;
 const GENERATION_SHIFT: u32 = 37;
 const GENERATIONS: u64 = 1 << (SLOT_SHIFT - GENERATION_SHIFT);
 
-/// The words of before.
+/// The words of before. Aligned, so that none is in two lines.
+#[repr(align(32))]
 struct Before {
     write: AtomicU64,
     read: AtomicU64,
@@ -237,4 +238,92 @@ impl Parts {
 /// A cell with such a first word is forgotten.
 pub fn forgotten(first: u64) {
     leave(first, |index| POOL.give_to_all(index));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::{self, Found};
+    use crate::side;
+    use deadheat_detect::hb::HbThread;
+    use deadheat_event::{AccessKind, Slot};
+
+    /// A thread that knows all that the one of `slot` did up to `time`.
+    fn thread(slot: u32, time: u64) -> Thread {
+        Thread::new(slot, HbThread::after(Slot(slot), time), true)
+    }
+
+    fn write(t: &mut Thread, cell: &Cell, own: bool, mask: u8) -> Vec<Found> {
+        let mut found = Vec::new();
+        cell::access::<true>(t, cell, own, mask, Place(u32::from(mask)), &mut found);
+        found
+    }
+
+    /// A cell that was written whole in one epoch of a slot, and its lower half in the next.
+    fn half_written(own: bool) -> (Cell, Thread) {
+        let cell = Cell::default();
+        assert!(write(&mut thread(1, 4), &cell, own, 0xff).is_empty());
+        let mut t = thread(1, 9);
+        assert!(write(&mut t, &cell, own, 0x0f).is_empty());
+        assert!(is(cell.load().0), "{:x?}", cell.load());
+        (cell, t)
+    }
+
+    #[test]
+    fn what_is_written_part_by_part_is_two_words_again() {
+        for own in [false, true] {
+            let (cell, mut t) = half_written(own);
+            let first = cell.load().0;
+            for mask in [0x10, 0x0f, 0x20, 0x40] {
+                assert!(write(&mut t, &cell, own, mask).is_empty());
+                assert_eq!(cell.load().0, first, "the same words of before");
+            }
+            assert!(write(&mut t, &cell, own, 0x80).is_empty());
+            let (write, read) = cell.load();
+            assert!(!is(write) && write == read && bytes(write) == 0xff);
+            let places = [0, 3, 4, 5, 6, 7].map(|byte| place(write).at_byte(byte).0);
+            assert_eq!(places, [0x0f, 0x0f, 0x10, 0x20, 0x40, 0x80]);
+            assert_eq!(
+                t.parts.last(),
+                Some(&((first & (PARTLY - 1)) as u32)),
+                "used again"
+            );
+        }
+    }
+
+    #[test]
+    fn others_race_with_the_part_that_they_touch() {
+        for (mask, time) in [(0x0f, 10), (0xf0, 5)] {
+            let (cell, _) = half_written(true);
+            let found = write(&mut thread(2, 0), &cell, false, mask);
+            assert_eq!(found.len(), 1, "{mask:x}");
+            assert_eq!((found[0].mask, found[0].prior.timestamp), (mask, time));
+            assert_eq!(found[0].prior.kind, AccessKind::Write);
+            assert!(!is(cell.load().0));
+            side::reset(&cell);
+        }
+        let (cell, _) = half_written(false);
+        let mut both = write(&mut thread(2, 0), &cell, false, 0xff);
+        both.sort_by_key(|found| found.mask);
+        let both: Vec<_> = both
+            .iter()
+            .map(|found| (found.mask, found.prior.timestamp))
+            .collect();
+        assert_eq!(both, [(0x0f, 10), (0xf0, 5)]);
+        side::reset(&cell);
+    }
+
+    #[test]
+    fn a_word_whose_index_was_given_back_says_nothing_and_gives_nothing_back() {
+        let (cell, mut t) = half_written(true);
+        let old = cell.load();
+        // As if the memory were used while it comes into being again.
+        side::reset(&cell);
+        cell.set(old);
+        assert_eq!(Parts::of(&cell, old.0).map(|parts| parts.before), Some((0, 0)));
+        let put_by = t.parts.clone();
+        assert!(write(&mut t, &cell, true, 0xf0).is_empty());
+        assert_eq!(bytes(cell.load().0), 0xff);
+        assert_eq!(t.parts, put_by, "somebody else's by now");
+    }
 }

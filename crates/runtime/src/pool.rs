@@ -1,12 +1,15 @@
-//! Numbers of states that come and go all the time. Each thread puts some by, so that the lock is seldom taken.
+//! Numbers of states that come and go all the time. Each thread puts some by, so that the lock is seldom taken, and so that
+//! neighbours, whose states share lines, are mostly with one thread.
 
 use crate::spin::Spin;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many a thread puts by; half of that it takes or gives at once.
-const PUT_BY: usize = 128;
+/// How many a thread puts by; half of that it gives at once, or takes from what others gave.
+const PUT_BY: usize = 1024;
+/// So many neighbours a thread takes at once of those that were never used: their states share lines.
+const NEW: u64 = 32;
 
-/// Numbers from 1 on.
+/// Numbers from 0 on.
 pub struct Pool {
     /// Those to be used again that no thread has put by.
     free: Spin<Vec<u32>>,
@@ -19,7 +22,7 @@ impl Pool {
     pub const fn new() -> Pool {
         Pool {
             free: Spin::new(Vec::new()),
-            next: AtomicU64::new(1),
+            next: AtomicU64::new(0),
         }
     }
 
@@ -38,10 +41,11 @@ impl Pool {
         let from = free.len() - free.len().min(PUT_BY / 2);
         put_by.extend(free.drain(from..));
         drop(free);
-        match put_by.pop() {
-            Some(number) => number.into(),
-            None => self.next.fetch_add(1, Ordering::Relaxed),
+        if put_by.is_empty() {
+            let first = self.next.fetch_add(NEW, Ordering::Relaxed);
+            put_by.extend((first..first + NEW).rev().map(|number| number as u32));
         }
+        put_by.pop().unwrap_or(0).into()
     }
 
     /// Gives a number back to be used again.
@@ -68,9 +72,9 @@ impl Pool {
         self.free.lock().push(number as u32);
     }
 
-    /// How many were ever in use at once, about.
+    /// How many were ever in use at once, or put by.
     pub fn count(&self) -> u64 {
-        self.next.load(Ordering::Relaxed) - 1
+        self.next.load(Ordering::Relaxed)
     }
 
     /// Takes the lock, before a `fork`.
@@ -94,18 +98,19 @@ mod tests {
         static POOL: Pool = Pool::new();
         let (mut one, mut other) = (Vec::new(), Vec::new());
         for _ in 0..3 {
-            let taken: HashSet<u64> = (0..1000)
+            let taken: HashSet<u64> = (0..4000)
                 .map(|n| POOL.take(if n % 2 == 0 { &mut one } else { &mut other }))
                 .collect();
-            assert_eq!(taken.len(), 1000);
+            assert_eq!(taken.len(), 4000);
             // What one has taken the other may give.
-            taken.iter().take(900).for_each(|n| POOL.give(&mut one, *n));
-            taken.iter().skip(900).for_each(|n| POOL.give_to_all(*n));
+            taken.iter().take(3900).for_each(|n| POOL.give(&mut one, *n));
+            taken.iter().skip(3900).for_each(|n| POOL.give_to_all(*n));
+            taken.iter().for_each(|n| assert!(*n < POOL.count()));
             assert!(one.len() <= PUT_BY);
             POOL.give_all(&mut one);
             POOL.give_all(&mut other);
         }
         // New ones only while the other had some put by.
-        assert!((1000..=1000 + PUT_BY as u64).contains(&POOL.count()));
+        assert!((4000..=4000 + NEW + PUT_BY as u64).contains(&POOL.count()));
     }
 }
