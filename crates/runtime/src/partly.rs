@@ -326,4 +326,26 @@ mod tests {
         assert_eq!(bytes(cell.load().0), 0xff);
         assert_eq!(t.parts, put_by, "somebody else's by now");
     }
+    #[test]
+    fn memory_that_comes_into_being_again_gives_back_what_its_cells_had() {
+        shadow::reserve_once();
+        let (base, len) = (0x7c00_0000_0000, 64 * crate::vm::PAGE);
+        let mut t = [thread(1, 4), thread(1, 9)];
+        // The second time the pages are marked anew.
+        for _ in 0..2 {
+            let cells: Vec<&Cell> = (base..base + len).step_by(4104).map(shadow::cell).collect();
+            for cell in &cells {
+                write(&mut t[0], cell, false, 0xff);
+                write(&mut t[1], cell, false, 0xf0);
+            }
+            let firsts: Vec<u64> = cells.iter().map(|cell| cell.load().0).collect();
+            assert!(firsts.iter().all(|first| is(*first) && behind(*first).2));
+            shadow::reset(base, len);
+            assert!(cells.iter().all(|cell| cell.load() == (0, 0)));
+            assert!(
+                firsts.iter().all(|first| !behind(*first).2),
+                "all were given back"
+            );
+        }
+    }
 }
