@@ -8,6 +8,7 @@
 //! Two words change together by `cmpxchg16b`, so a cell never shows a state that no order of accesses could have made;
 //! or one after the other, while only one thread looks at both ([`crate::owners`]).
 
+use crate::partly;
 use crate::places::Place;
 use crate::side;
 use crate::thread::Thread;
@@ -258,6 +259,12 @@ pub fn access<const WRITE: bool>(
     }
     loop {
         let old = cell.load();
+        if partly::is(old.0) {
+            if side::access_parts(t, cell, old.0, own, mask, kind(WRITE), false, at, found) {
+                return;
+            }
+            continue;
+        }
         if old.0 >= FIRST_SIDE {
             if side::access(t, cell, old.0, mask, kind(WRITE), false, at, found) {
                 return;
@@ -276,6 +283,12 @@ pub fn access<const WRITE: bool>(
                 }
             }
             Step::Misfit => {
+                if WRITE && let Some(done) = partly::begin(t, cell, own, old, mask, at) {
+                    if done {
+                        return;
+                    }
+                    continue;
+                }
                 if side::make(t, cell, old, mask, kind(WRITE), false, at, found) {
                     return;
                 }

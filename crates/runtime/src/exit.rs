@@ -2,7 +2,7 @@
 
 use crate::channel::{self, Ended, Lines};
 use crate::spin::Spin;
-use crate::{ample, counts, log, places, races, side, thread, tls};
+use crate::{ample, counts, log, partly, places, races, side, thread, tls};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Exit status of a run with races, unless an option says otherwise.
@@ -87,7 +87,10 @@ fn decide(status: i32, end: impl FnOnce(&mut Lines)) -> i32 {
         if options.stats {
             lines.line(format_args!("stat\tplaces\t{}", places::count()));
             lines.line(format_args!("stat\tchains-of-readers\t{}", places::chains()));
-            lines.line(format_args!("stat\tside-states\t{}", side::count()));
+            lines.line(format_args!(
+                "stat\tside-states\t{}",
+                side::count() + partly::count()
+            ));
             if options.count {
                 for (name, count) in counts::totals() {
                     // Only programs that were built for it count their accesses.

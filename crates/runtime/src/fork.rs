@@ -6,8 +6,8 @@
 
 use crate::thread::{self, Thread};
 use crate::{
-    alloc, channel, code, counts, exit, limits, locks, memory, outside, owners, places, races, record,
-    registry, shadow, side, sync,
+    alloc, channel, code, counts, exit, limits, locks, memory, outside, owners, partly, places, races,
+    record, registry, shadow, side, sync,
 };
 
 /// Before the real `fork`.
@@ -26,6 +26,7 @@ pub fn before() {
     locks::hold();
     places::hold();
     side::hold();
+    partly::hold();
     code::hold();
     counts::hold();
     alloc::hold();
@@ -40,6 +41,7 @@ pub fn parent() {
     alloc::let_go();
     counts::let_go();
     code::let_go();
+    partly::let_go();
     side::let_go();
     places::let_go();
     locks::let_go();

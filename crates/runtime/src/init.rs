@@ -2,8 +2,8 @@
 
 use crate::options::Options;
 use crate::{
-    alloc, channel, counts, intercept, layout, limits, log, memory, owners, places, record, shadow, side,
-    stacks, steer, summary, thread,
+    alloc, channel, counts, intercept, layout, limits, log, memory, owners, partly, places, record, shadow,
+    side, stacks, steer, summary, thread,
 };
 use std::ffi::{CStr, CString, c_char};
 use std::sync::OnceLock;
@@ -118,6 +118,7 @@ fn reserve() -> Result<(), i32> {
     places::reserve()?;
     stacks::reserve()?;
     side::reserve()?;
+    partly::reserve()?;
     alloc::put_by()
 }
 

@@ -5,6 +5,7 @@
 //! last one.
 
 use crate::spin::Spin;
+use crate::vm::Table;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 const SHARDS: usize = 64;
@@ -140,6 +141,55 @@ impl Index {
     }
 }
 
+/// Ids of entries that were asked for lately: for entries that come and go, of which it does not matter if now and then one is
+/// added again. It never grows, and there is no lock: who writes at the same time may take another's entry out.
+pub struct Recent {
+    slots: Table<AtomicU64>,
+}
+
+/// Slots of a [`Recent`].
+const RECENT: usize = 1 << 18;
+/// So many of them an entry may be in.
+const WAYS: usize = 4;
+
+impl Recent {
+    /// Nothing was asked for.
+    #[expect(clippy::new_without_default, reason = "for statics only")]
+    pub const fn new() -> Self {
+        Recent { slots: Table::new() }
+    }
+
+    /// Maps it ahead of its first use, or says why not.
+    pub fn reserve(&self) -> Result<(), i32> {
+        self.slots.reserve(RECENT)
+    }
+
+    /// The id of an entry with this hash for which `is` holds, or of the one that `make` adds; `None` if it has none.
+    pub fn find_or_add(
+        &self,
+        hash: u64,
+        is: impl Fn(u32) -> bool,
+        make: impl FnOnce() -> Option<u32>,
+    ) -> Option<u32> {
+        let first = (hash >> 40) as usize % (RECENT / WAYS) * WAYS;
+        // SAFETY: within the table; zero bytes are atomics.
+        let slots: &[AtomicU64] = unsafe { std::slice::from_raw_parts(self.slots.at(first, RECENT), WAYS) };
+        for slot in slots {
+            let found = slot.load(Ordering::Acquire);
+            if found >> 32 == tag(hash) && found as u32 != 0 && is(found as u32) {
+                return Some(found as u32);
+            }
+        }
+        let id = make()?;
+        // The oldest goes.
+        for n in (1..WAYS).rev() {
+            slots[n].store(slots[n - 1].load(Ordering::Acquire), Ordering::Release);
+        }
+        slots[0].store(tag(hash) << 32 | u64::from(id), Ordering::Release);
+        Some(id)
+    }
+}
+
 /// What a slot keeps of a hash.
 fn tag(hash: u64) -> u64 {
     hash & u64::from(u32::MAX)
@@ -174,6 +224,48 @@ mod tests {
             }
         }
         assert_eq!(INDEX.find(mix(0, 777_777), |_| true), None);
+    }
+
+    #[test]
+    fn what_was_asked_for_lately_is_found_and_never_something_else() {
+        static RECENTLY: Recent = Recent::new();
+        let entries = std::cell::RefCell::new(vec![u64::MAX]);
+        let ask = |n: u64| {
+            let id = RECENTLY.find_or_add(
+                // Many with the same tag.
+                mix(0, n / 3),
+                |id| entries.borrow()[id as usize] == n,
+                || {
+                    entries.borrow_mut().push(n);
+                    Some(entries.borrow().len() as u32 - 1)
+                },
+            );
+            assert_eq!(entries.borrow()[id.expect("there is room") as usize], n);
+            entries.borrow().len()
+        };
+        for n in 0..400_000 {
+            let added = ask(n);
+            // Those of just now are there.
+            (n.saturating_sub(2)..=n).for_each(|n| assert_eq!(ask(n), added));
+        }
+        assert_eq!(entries.borrow().len(), 400_001);
+        assert!(ask(5) > 400_001, "it has gone long ago");
+        assert_eq!(RECENTLY.find_or_add(mix(0, 1), |_| false, || None), None);
+    }
+
+    #[test]
+    fn entries_are_added_while_others_look() {
+        static RECENTLY: Recent = Recent::new();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for n in (1..50_000).chain(1..50_000) {
+                        let id = RECENTLY.find_or_add(mix(1, n), |id| id == n as u32, || Some(n as u32));
+                        assert_eq!(id, Some(n as u32));
+                    }
+                });
+            }
+        });
     }
 
     #[test]

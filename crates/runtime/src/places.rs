@@ -9,7 +9,7 @@
 //! Ids are never given back. As they run low, places lose their locks, then their callers: a report is then shorter,
 //! but never wrong.
 
-use crate::intern::{Index, mix};
+use crate::intern::{Index, Recent, mix};
 use crate::locks::LockSet;
 use crate::loss::{self, Loss};
 use crate::stacks::{self, Stack, take};
@@ -44,7 +44,8 @@ static INDEX: Index = Index::new();
 /// Maps the tables ahead of their first use, or says why not.
 pub fn reserve() -> Result<(), i32> {
     ENTRY.reserve(ALL as usize)?;
-    READER.reserve(READERS as usize)
+    READER.reserve(READERS as usize)?;
+    RECENT_READERS.reserve()
 }
 
 fn entry(id: u32) -> &'static Entry {
@@ -69,7 +70,8 @@ pub struct Reader {
 /// All of them.
 pub static READER: Table<Reader> = Table::new();
 static READER_COUNT: AtomicU32 = AtomicU32::new(0);
-static READER_INDEX: Index = Index::new();
+/// Of those made lately. Chains have epochs in them, so most are made for a moment; one that is made twice is the same by either id.
+static RECENT_READERS: Recent = Recent::new();
 
 impl Reader {
     fn load(&self) -> (Place, u64) {
@@ -196,7 +198,7 @@ impl Place {
 
     /// This place, with the reads of `before` behind it. `None` if ids have run out.
     pub fn behind(self, before: u64) -> Option<Place> {
-        READER_INDEX
+        RECENT_READERS
             .find_or_add(
                 mix(mix(3, self.0.into()), before),
                 |id| reader(id).load() == (self, before),
@@ -253,14 +255,12 @@ pub fn chains() -> u32 {
 /// Takes all locks, before a `fork`.
 pub fn hold() {
     INDEX.hold();
-    READER_INDEX.hold();
     stacks::hold();
 }
 
 /// Gives them back, after it.
 pub fn let_go() {
     stacks::let_go();
-    READER_INDEX.let_go();
     INDEX.let_go();
 }
 

@@ -1,21 +1,22 @@
 //! The shadow: where it is, and how memory comes into being again.
 //!
-//! Layout in `abi::shadow`. The whole range is reserved at the start and paid for where touched. Beside it, a counter for
-//! each page of shadow says how many of its cells have side states, so that large ranges can be given back to the kernel
-//! without looking at each cell.
+//! Layout in `abi::shadow`. The whole range is reserved at the start and paid for where touched. Beside it, a mark for
+//! each page of shadow says whether cells of it had side states since it was given back, so that large ranges can be given back
+//! to the kernel without looking at each cell. It is set once: a count would be a locked instruction for each side state, in a
+//! line that threads share.
 
 use crate::cell::Cell;
 use crate::owners::{self, REGION_MASK};
 use crate::vm::{self, PAGE, Table};
 use crate::{record, side, summary};
 use deadheat_abi::shadow::{ADDRESS_MASK, BASE, CELL, GRANULE, LEN};
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// From this many bytes of memory on, whole pages of shadow are given back instead of cleared.
 const LARGE: usize = 16 * PAGE;
 
-/// Side states in each page of shadow.
-static SIDES: Table<AtomicU16> = Table::new();
+/// For each page of shadow, whether there may be side states.
+static SIDES: Table<AtomicU8> = Table::new();
 
 const SHADOW_PAGES: usize = LEN as usize / PAGE;
 
@@ -43,17 +44,21 @@ pub fn cell(addr: usize) -> &'static Cell {
     unsafe { &*std::ptr::with_exposed_provenance(at as usize) }
 }
 
-fn sides(cell: &Cell) -> Option<&'static AtomicU16> {
-    let at = (std::ptr::from_ref(cell).addr()).checked_sub(BASE as usize)?;
-    let page = at / PAGE;
+fn sides(page: usize) -> &'static AtomicU8 {
     // SAFETY: within the table; zero bytes are an atomic.
-    (page < SHADOW_PAGES).then(|| unsafe { &*SIDES.at(page, SHADOW_PAGES) })
+    unsafe { &*SIDES.at(page, SHADOW_PAGES) }
 }
 
 /// A side state was made for `cell`.
+#[inline(always)]
 pub fn side_made(cell: &Cell) {
-    if let Some(sides) = sides(cell) {
-        sides.fetch_add(1, Ordering::Relaxed);
+    let at = std::ptr::from_ref(cell).addr().wrapping_sub(BASE as usize);
+    // Cells of unit tests may be anywhere.
+    if at < LEN as usize {
+        let sides = sides(at / PAGE);
+        if sides.load(Ordering::Relaxed) == 0 {
+            sides.store(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -65,26 +70,13 @@ pub fn cells(addr: usize, count: usize) -> Option<&'static [Cell]> {
     fits.then(|| unsafe { std::slice::from_raw_parts(cell(addr), count) })
 }
 
-/// The side state of `cell` is no more.
-pub fn side_gone(cell: &Cell) {
-    if let Some(sides) = sides(cell) {
-        sides.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-/// Whether a page of shadow, by number, has side states.
-fn has_sides(page: usize) -> bool {
-    // SAFETY: as in `sides`.
-    unsafe { &*SIDES.at(page, SHADOW_PAGES) }.load(Ordering::Relaxed) != 0
-}
-
 /// Forgets everything, side states too, which are not used again.
 pub fn forget_all() {
     // SAFETY: the shadow, and what belongs to it.
     unsafe {
         vm::zero(BASE as usize, LEN as usize);
         if let Some(start) = SIDES.start() {
-            vm::zero(start, SHADOW_PAGES * size_of::<AtomicU16>());
+            vm::zero(start, SHADOW_PAGES * size_of::<AtomicU8>());
         }
     }
     summary::forget_all();
@@ -138,8 +130,10 @@ fn reset_pages(from: usize, to: usize) {
     });
     for addr in (from..to).step_by(per_page) {
         let start = std::ptr::from_ref(cell(addr)).addr();
-        if has_sides((start - BASE as usize) / PAGE) {
+        let sides = sides((start - BASE as usize) / PAGE);
+        if sides.load(Ordering::Relaxed) != 0 {
             clear(addr, addr + per_page);
+            sides.store(0, Ordering::Relaxed);
         }
     }
     // Masked addresses may wrap around within a mapping that is larger than what a mask tells apart: then in two pieces.

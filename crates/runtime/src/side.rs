@@ -15,12 +15,15 @@
 //! ```
 //!
 //! `held` is the lock of the cell and its side state. Without it the words of such a cell do not change. The generation
-//! changes whenever an index is used again, so a word that is still the same means a state that is still there.
+//! changes whenever an index is used again, so a word that is still the same means a state that is still there. Cells whose
+//! highest bit of the index is set have another kind of state ([`crate::partly`]).
 
 use crate::cell::{self, Cell, FIRST_SIDE, Found, Step, bytes, word};
+use crate::partly::{self, Parts};
 use crate::places::Place;
+use crate::pool::Pool;
 use crate::registry::{LAST_TIME, SLOTS};
-use crate::spin::{Spin, Wait};
+use crate::spin::Wait;
 use crate::thread::{SEEN, Seen, Thread};
 use crate::vm::Table;
 use crate::{readers, shadow};
@@ -28,7 +31,7 @@ use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::clock::Epoch;
 use deadheat_detect::fasttrack::Location;
 use deadheat_event::{Access, AccessKind, Addr, Detector, Place as Bytes, SiteId};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 const INDEX_BITS: u32 = 36;
 const HELD: u64 = 1 << INDEX_BITS;
@@ -59,11 +62,7 @@ struct Runs {
 const SIDES: usize = 1 << 30;
 
 static SIDE: Table<Side> = Table::new();
-static COUNT: AtomicU64 = AtomicU64::new(1);
-/// States to be used again that no thread has put by.
-static FREE: Spin<Vec<u32>> = Spin::new(Vec::new());
-/// How many a thread puts by, and how many it takes or gives at once.
-const PUT_BY: usize = 128;
+static POOL: Pool = Pool::new();
 
 /// Maps the table ahead of its first use, or says why not.
 pub fn reserve() -> Result<(), i32> {
@@ -74,27 +73,24 @@ fn state(index: u64) -> *mut Side {
     SIDE.at(index as usize % SIDES, SIDES)
 }
 
-/// Takes the lock of the free list, before a `fork`.
+/// Takes the lock of the free states, before a `fork`.
 pub fn hold() {
-    FREE.hold();
+    POOL.hold();
 }
 
 /// Gives it back, after it.
 pub fn let_go() {
-    FREE.let_go();
+    POOL.let_go();
 }
 
 /// How many side states were ever in use at once, about.
 pub fn count() -> u64 {
-    COUNT.load(Ordering::Relaxed) - 1
+    POOL.count()
 }
 
 /// A state and its index. The caller is the only one to know of it.
 fn take(t: &mut Thread) -> (u64, &'static mut Side) {
-    let index = match t.sides.pop() {
-        Some(index) => index.into(),
-        None => refill(t),
-    };
+    let index = POOL.take(&mut t.sides);
     // SAFETY: within the table. The state was never used (zero bytes, which are its default) or was left by `give`; in
     // both cases nobody else has its index.
     let side = unsafe { &mut *state(index) };
@@ -102,30 +98,15 @@ fn take(t: &mut Thread) -> (u64, &'static mut Side) {
     (index, side)
 }
 
-#[cold]
-fn refill(t: &mut Thread) -> u64 {
-    let mut free = FREE.lock();
-    let from = free.len() - free.len().min(PUT_BY / 2);
-    t.sides.extend(free.drain(from..));
-    drop(free);
-    match t.sides.pop() {
-        Some(index) => index.into(),
-        None => COUNT.fetch_add(1, Ordering::Relaxed),
-    }
-}
-
 /// Gives a state back to be used again.
 fn give(t: &mut Thread, index: u64, side: &mut Side) {
     side.runs = None;
-    t.sides.push(index as u32);
-    if t.sides.len() > PUT_BY {
-        FREE.lock().extend(t.sides.drain(PUT_BY / 2..));
-    }
+    POOL.give(&mut t.sides, index);
 }
 
 /// A thread ends: what it has put by is for the others.
 pub fn give_all(t: &mut Thread) {
-    FREE.lock().append(&mut t.sides);
+    POOL.give_all(&mut t.sides);
 }
 
 const _: () = assert!(size_of::<Side>() == 48);
@@ -167,7 +148,19 @@ impl Side {
         self.halves = HALVES.map(|half| (only(write, half), only(read, half)));
         // Reads that others are behind of cannot be cut in two.
         if cell::place(read).is_readers() {
-            self.runs = Some(Box::new(Runs::of([(write, read); 2])));
+            self.runs = Some(Box::new(Runs::of(|_| (write, read))));
+        }
+    }
+
+    fn fill_parts(&mut self, parts: &Parts) {
+        let written = bytes(parts.words.1);
+        self.halves = HALVES.map(|half| {
+            let (write, read) = parts.at_byte(half.trailing_zeros());
+            (only(write, half), only(read, half))
+        });
+        // A half that was written in part has more to say than its words.
+        if HALVES.iter().any(|half| ![0, *half].contains(&(written & half))) {
+            self.runs = Some(Box::new(Runs::of(|byte| parts.at_byte(byte))));
         }
     }
 
@@ -205,7 +198,9 @@ impl Side {
         }
         if left != 0 {
             let halves = self.halves;
-            let runs = self.runs.get_or_insert_with(|| Box::new(Runs::of(halves)));
+            let runs = self
+                .runs
+                .get_or_insert_with(|| Box::new(Runs::of(|byte| halves[byte as usize / 4])));
             runs.access(t, left, kind, atomic, at, found);
             if kind == AccessKind::Write
                 && !atomic
@@ -227,12 +222,12 @@ impl Side {
 }
 
 impl Runs {
-    /// What the words of two halves say.
-    fn of(halves: [(u64, u64); 2]) -> Runs {
+    /// What words say of which for each byte there are two.
+    fn of(words: impl Fn(u32) -> (u64, u64)) -> Runs {
         let part = |word: u64, byte: u32| (detect_epoch(word), SiteId(cell::place(word).at_byte(byte).0));
         let mut runs = Runs::default();
         for byte in 0..8 {
-            let (write, read) = halves[byte as usize / 4];
+            let (write, read) = words(byte);
             let touches = |word: &u64| bytes(*word) >> byte & 1 == 1;
             let write = Some(write).filter(touches).map(|write| part(write, byte));
             let mut reads: Vec<(Epoch, SiteId)> = Vec::new();
@@ -437,7 +432,7 @@ fn hold_cell(cell: &Cell) -> Option<u64> {
     let mut wait = Wait::default();
     loop {
         let now = cell.write.load(Ordering::Relaxed);
-        if now < FIRST_SIDE {
+        if now < FIRST_SIDE || partly::is(now) {
             return None;
         }
         let free = now & HELD == 0;
@@ -495,7 +490,6 @@ pub fn access(
     side.access(t, mask, kind, atomic, at, found);
     match side.pack(t) {
         Some((write, read)) => {
-            shadow::side_gone(cell);
             give(t, index, side);
             cell.read.store(read, Ordering::Relaxed);
             cell.write.store(write, Ordering::Release);
@@ -524,8 +518,26 @@ pub fn make(
     at: Place,
     found: &mut Vec<Found>,
 ) -> bool {
+    make_of(
+        t,
+        cell,
+        old,
+        |side| side.fill(old),
+        (mask, kind, atomic, at),
+        found,
+    )
+}
+
+fn make_of(
+    t: &mut Thread,
+    cell: &Cell,
+    old: (u64, u64),
+    fill: impl FnOnce(&mut Side),
+    (mask, kind, atomic, at): (u8, AccessKind, bool, Place),
+    found: &mut Vec<Found>,
+) -> bool {
     let (index, side) = take(t);
-    side.fill(old);
+    fill(side);
     let before = found.len();
     side.access(t, mask, kind, atomic, at, found);
     let generation = u64::from(side.generation) % GENERATIONS;
@@ -540,11 +552,59 @@ pub fn make(
     false
 }
 
+/// An access to a cell that was written in part, and has this first word. Whether it was done: not if the cell has changed
+/// meanwhile. `own` if nobody else changes the cell.
+#[allow(clippy::too_many_arguments, reason = "the parts of one access")]
+#[inline]
+pub fn access_parts(
+    t: &mut Thread,
+    cell: &Cell,
+    first: u64,
+    own: bool,
+    mask: u8,
+    kind: AccessKind,
+    atomic: bool,
+    at: Place,
+    found: &mut Vec<Found>,
+) -> bool {
+    let Some(parts) = Parts::of(cell, first) else {
+        return false;
+    };
+    if !atomic {
+        let done = match kind {
+            AccessKind::Write => parts.write(t, cell, own, mask, at),
+            AccessKind::Read => parts.has_read(t, mask).then_some(true),
+        };
+        if let Some(done) = done {
+            return done;
+        }
+    }
+    divide(t, cell, &parts, (mask, kind, atomic, at), found)
+}
+
+/// An access that makes a side state of what was written in part. Whether it was done.
+#[inline(never)]
+fn divide(
+    t: &mut Thread,
+    cell: &Cell,
+    parts: &Parts,
+    access: (u8, AccessKind, bool, Place),
+    found: &mut Vec<Found>,
+) -> bool {
+    let done = make_of(t, cell, parts.words, |side| side.fill_parts(parts), access, found);
+    if done {
+        parts.left(t);
+    }
+    done
+}
+
 /// An atomic access to `mask`.
 pub fn atomic(t: &mut Thread, cell: &Cell, mask: u8, kind: AccessKind, at: Place, found: &mut Vec<Found>) {
     loop {
         let old = cell.load();
-        let done = if old.0 >= FIRST_SIDE {
+        let done = if partly::is(old.0) {
+            access_parts(t, cell, old.0, false, mask, kind, true, at, found)
+        } else if old.0 >= FIRST_SIDE {
             access(t, cell, old.0, mask, kind, true, at, found)
         } else {
             make(t, cell, old, mask, kind, true, at, found)
@@ -559,7 +619,9 @@ pub fn atomic(t: &mut Thread, cell: &Cell, mask: u8, kind: AccessKind, at: Place
 #[inline]
 pub fn reset(cell: &Cell) {
     let (write, read) = cell.load();
-    if write >= FIRST_SIDE && reset_side(cell) {
+    if partly::is(write) {
+        partly::forgotten(write);
+    } else if write >= FIRST_SIDE && reset_side(cell) {
         return;
     }
     if write | read != 0 {
@@ -572,10 +634,9 @@ pub fn reset(cell: &Cell) {
 fn reset_side(cell: &Cell) -> bool {
     let Some(held) = hold_cell(cell) else { return false };
     let index = held & (HELD - 1);
-    shadow::side_gone(cell);
     // SAFETY: the cell is held, and names this state.
     unsafe { (*state(index)).runs = None };
-    FREE.lock().push(index as u32);
+    POOL.give_to_all(index);
     cell.read.store(0, Ordering::Relaxed);
     cell.write.store(0, Ordering::Release);
     true

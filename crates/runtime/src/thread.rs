@@ -19,7 +19,7 @@ use crate::record::{self, Log};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
 use crate::sweeps::Sweeps;
 use crate::tls::{self, Tls};
-use crate::{channel, code, intercept, outside, shadow, side, this};
+use crate::{channel, code, intercept, outside, partly, shadow, side, this};
 use deadheat_abi::shadow::{EPOCH, SIDE, SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
 use deadheat_detect::hb::{self, Changed, HbThread};
@@ -77,6 +77,8 @@ pub struct Thread {
     pub sweeps: Sweeps,
     /// Side states put by to be used again.
     pub sides: Vec<u32>,
+    /// The same of cells that are [partly](crate::partly) written.
+    pub parts: Vec<u32>,
     /// Calls into code that is not instrumented.
     pub calls: Calls,
     /// Its stack: first and last+1 address.
@@ -160,6 +162,7 @@ impl Thread {
             chains: zeroed_box(),
             sweeps: Sweeps::default(),
             sides: Vec::new(),
+            parts: Vec::new(),
             calls: Calls::default(),
             stack: (0, 0),
             log: Log::none(),
@@ -654,6 +657,7 @@ pub fn end() {
     outside::end_thread(&mut thread);
     record::end(&mut thread);
     side::give_all(&mut thread);
+    partly::give_all(&mut thread);
     intercept::end_alternate(&mut thread);
     thread.owner.gone();
     let clean = thread.is_clean();
