@@ -23,7 +23,7 @@ use crate::shadow;
 use crate::thread::Thread;
 use crate::vm::Table;
 use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering, fence};
 
 /// The bit of a first word that tells such a cell from those with side states.
 const PARTLY: u64 = 1 << 35;
@@ -95,7 +95,8 @@ fn behind(first: u64) -> (u64, &'static Before, bool) {
     )
 }
 
-/// The index is not needed any more, if it was still this word's.
+/// The index is not needed any more, if it was still this word's. Not atomic: two threads do this at once only for memory that one gives
+/// back while the other writes to it.
 #[inline(always)]
 fn leave(first: u64, give: impl FnOnce(u64)) {
     let (index, before, mine) = behind(first);
@@ -170,6 +171,7 @@ impl Parts {
             ),
             false => (0, 0),
         };
+        fence(Ordering::Acquire);
         (cell.write.load(Ordering::Acquire) == first).then_some(Parts {
             words: (first, written),
             before,
