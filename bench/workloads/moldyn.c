@@ -1,7 +1,7 @@
 // Argon atoms in a periodic box under Lennard-Jones forces, pairs dealt round the threads, a force array for each thread
 // and a reduction: the theme of Java Grande's moldyn. Checked by the energy and the momentum, which stay.
 // suite: java-grande
-// size: 10 quick: 4 sweep: 6 8 9 10
+// size: 11 quick: 4 sweep: 6 8 10 11
 // flags: -lm
 #include <math.h>
 
@@ -106,7 +106,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    long cells = arguments(count, words, 10, 2, 100);
+    long cells = arguments(count, words, 11, 2, 100);
     atoms = 4 * cells * cells * cells;
     const double lattice = 1.7;
     side = lattice * (double)cells;

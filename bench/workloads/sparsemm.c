@@ -1,7 +1,7 @@
 // A sparse matrix times a vector, again and again, the nonzeros dealt to the threads so that a row belongs to one only: the
 // theme of Java Grande's sparsemm. Checked by a serial multiplication that goes over the nonzeros backwards.
 // suite: java-grande
-// size: 400000 quick: 4000 sweep: 50000 100000 200000 400000
+// size: 460000 quick: 4000 sweep: 60000 115000 230000 460000
 #include "include/team.h"
 
 enum { IN_ROW = 5, ROUNDS = 400 };
@@ -31,7 +31,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    rows = arguments(count, words, 400000, 4, 1L << 28);
+    rows = arguments(count, words, 460000, 4, 1L << 28);
     // The first row has fewer, so that half of the nonzeros never ends with a row.
     nonzeros = rows * IN_ROW - 2;
     row_of = room(nonzeros, sizeof *row_of);
