@@ -1,7 +1,7 @@
 // LU factorisation of a dense matrix in blocks, without pivoting, columns of blocks dealt round the threads: the theme of
 // SPLASH's lu. The matrix is dominant on its diagonal, so that no pivots are needed. Checked by solving for a known vector.
 // suite: splash
-// size: 2048 quick: 160 sweep: 480 960 1440 2048
+// size: 2176 quick: 160 sweep: 480 960 1440 2176
 // flags: -lm
 #include <math.h>
 
@@ -90,7 +90,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    n = arguments(count, words, 2048, 2 * BLOCK, 1L << 15);
+    n = arguments(count, words, 2176, 2 * BLOCK, 1L << 15);
     matrix = room(n * n, sizeof *matrix);
     double *right = room(n, sizeof *right);
     uint64_t state = 1;
