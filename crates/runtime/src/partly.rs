@@ -255,9 +255,15 @@ mod tests {
         Thread::new(slot, HbThread::after(Slot(slot), time), true)
     }
 
+    /// A place of its own for writes of these bytes.
+    fn place_of(t: &mut Thread, mask: u8) -> Place {
+        t.place(7, 0x1000 + usize::from(mask), false)
+    }
+
     fn write(t: &mut Thread, cell: &Cell, own: bool, mask: u8) -> Vec<Found> {
         let mut found = Vec::new();
-        cell::access::<true>(t, cell, own, mask, Place(u32::from(mask)), &mut found);
+        let at = place_of(t, mask);
+        cell::access::<true>(t, cell, own, mask, at, &mut found);
         found
     }
 
@@ -283,8 +289,9 @@ mod tests {
             assert!(write(&mut t, &cell, own, 0x80).is_empty());
             let (write, read) = cell.load();
             assert!(!is(write) && write == read && bytes(write) == 0xff);
-            let places = [0, 3, 4, 5, 6, 7].map(|byte| place(write).at_byte(byte).0);
-            assert_eq!(places, [0x0f, 0x0f, 0x10, 0x20, 0x40, 0x80]);
+            let places = [0, 3, 4, 5, 6, 7].map(|byte| place(write).at_byte(byte));
+            let expected = [0x0f, 0x0f, 0x10, 0x20, 0x40, 0x80].map(|mask| place_of(&mut t, mask));
+            assert_eq!(places, expected);
             assert_eq!(
                 t.parts.last(),
                 Some(&((first & (PARTLY - 1)) as u32)),
@@ -328,6 +335,7 @@ mod tests {
         assert_eq!(bytes(cell.load().0), 0xff);
         assert_eq!(t.parts, put_by, "somebody else's by now");
     }
+
     #[test]
     fn memory_that_comes_into_being_again_gives_back_what_its_cells_had() {
         shadow::reserve_once();
