@@ -77,7 +77,7 @@ pub struct Thread {
     pub sweeps: Sweeps,
     /// Side states put by to be used again.
     pub sides: Vec<u32>,
-    /// The same of cells that are [partly](crate::partly) written.
+    /// The same of cells that are written in part ([`crate::partly`]).
     pub parts: Vec<u32>,
     /// Calls into code that is not instrumented.
     pub calls: Calls,
