@@ -304,6 +304,7 @@ unsafe extern "C" fn __deadheat_read8() {
     quick!(read, "[rsp + 48]", "ret", "jmp {late}", "jmp {other}", late = sym late_signals, other = sym read8_in_any_case)
 }
 
+// SAFETY of calling it: as above.
 #[unsafe(no_mangle)]
 #[unsafe(naked)]
 unsafe extern "C" fn __deadheat_write8() {
@@ -322,6 +323,7 @@ pub(crate) mod tests {
         quick!(read, "[rsp + 24]", "mov eax, 1\nret", "ud2", "xor eax, eax\nret")
     }
 
+    // SAFETY of calling it: as above.
     #[unsafe(naked)]
     unsafe extern "C" fn write(addr: usize, context: u64, pc: usize) -> bool {
         quick!(write, "[rsp + 24]", "mov eax, 1\nret", "ud2", "xor eax, eax\nret")
