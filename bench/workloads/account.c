@@ -2,7 +2,7 @@
 // locks and before it joins them: RDIT's account, whose main thread waits with Java's isAlive(). What orders it is that
 // the end of a thread is told with a release and asked for with an acquire. Checked by the sum of the deposits.
 // suite: tree-rdit
-// size: 160000000 quick: 50000 sweep: 20000000 40000000 80000000 160000000
+// size: 50000000 quick: 50000 sweep: 6000000 12500000 25000000 50000000
 #include <sched.h>
 #include <stdatomic.h>
 

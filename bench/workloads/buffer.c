@@ -1,7 +1,7 @@
 // A bounded buffer with a mutex and two conditions, producers on one side and consumers on the other: the textbook's
 // program, in TREE's and many other papers. Checked by the sum of the items that were consumed.
 // suite: tree-rdit
-// size: 6000000 quick: 20000 sweep: 400000 800000 1500000 3000000
+// size: 3000000 quick: 20000 sweep: 400000 800000 1500000 3000000
 #include "include/team.h"
 
 enum { CAPACITY = 64 };

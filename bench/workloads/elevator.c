@@ -1,7 +1,7 @@
 // Elevators, one thread each, take people from floor to floor; each floor's queue has a lock: a program of Eraser's and
 // later papers, TREE's among them. Checked by where the people are at the end.
 // suite: tree-rdit
-// size: 100000000 quick: 20000 sweep: 12500000 25000000 50000000 100000000
+// size: 32000000 quick: 20000 sweep: 4000000 8000000 16000000 32000000
 #include "include/team.h"
 
 enum { FLOORS = 32, CAPACITY = 12 };

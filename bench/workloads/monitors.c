@@ -2,7 +2,7 @@
 // held: the nested monitors of TREE's and RDIT's programs. Checked by the
 // money, which stays, and by the number of transfers.
 // suite: tree-rdit
-// size: 60000000 quick: 20000 sweep: 7500000 15000000 30000000 60000000
+// size: 20000000 quick: 20000 sweep: 2500000 5000000 10000000 20000000
 #include "include/team.h"
 
 enum { BRANCHES = 64, START = 1000 };

@@ -1,7 +1,7 @@
 // Philosophers at a round table, each with two of the forks, taken in the order of their numbers: the oldest of the small
 // programs that papers on monitors use, TREE's among them. Checked by the uses of each fork.
 // suite: tree-rdit
-// size: 20000000 quick: 30000 sweep: 2500000 5000000 10000000 20000000
+// size: 14000000 quick: 30000 sweep: 1750000 3500000 7000000 14000000
 #include "include/team.h"
 
 struct fork {

@@ -1,7 +1,7 @@
 // Stages in a row, one thread each, hand blocks of numbers on through queues with a mutex and a condition; the blocks come
 // back to the first stage to be used again: TREE's pipeline. Checked by computing all blocks alone.
 // suite: tree-rdit
-// size: 2500000 quick: 4000 sweep: 90000 180000 350000 700000
+// size: 700000 quick: 4000 sweep: 90000 180000 350000 700000
 #include "include/team.h"
 
 enum { NUMBERS = 32, IN_FLIGHT = 16 };

@@ -1,7 +1,7 @@
 // Rings between neighbouring threads, one producer and one consumer each, with atomic positions and no locks: the first
 // thread makes messages, those between change them, the last adds them up. Checked by computing all of them alone.
 // suite: server
-// size: 15000000 quick: 40000 sweep: 2000000 4000000 8000000 15000000
+// size: 30000000 quick: 40000 sweep: 4000000 8000000 15000000 30000000
 #include <sched.h>
 #include <stdatomic.h>
 
