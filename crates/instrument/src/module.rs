@@ -11,6 +11,7 @@ use crate::llvm::{Context, Machine, Module};
 use crate::pass;
 use crate::select::Selection;
 use std::fmt;
+use std::time::{Duration, Instant};
 
 /// How far checks may be removed and moved from where the accesses are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -104,13 +105,37 @@ pub fn compile_knowing(
     options: &Options,
     facts: &Facts,
 ) -> Result<Vec<u8>, Error> {
+    compile_measured(bitcode, name, options, facts).map(|(object, _)| object)
+}
+
+/// What it took to compile a module.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cost {
+    /// Functions that are defined in it.
+    pub functions: usize,
+    /// Deciding where checks stand, and putting them there.
+    pub placing: Duration,
+    /// That, and reading, optimising and emitting.
+    pub all: Duration,
+}
+
+/// Compiles a module and says what that took.
+pub fn compile_measured(
+    bitcode: &[u8],
+    name: &str,
+    options: &Options,
+    facts: &Facts,
+) -> Result<(Vec<u8>, Cost), Error> {
+    let begun = Instant::now();
     let context = Context::new(name);
     let work = || {
         let mut module = context.parse_bitcode(bitcode)?;
-        let machine = instrument(&context, &mut module, options, facts)?;
+        let mut cost = Cost::default();
+        let machine = instrument(&context, &mut module, options, facts, &mut cost)?;
         let object = machine.emit(&mut module)?;
         context.check()?;
-        Ok(object)
+        cost.all = begun.elapsed();
+        Ok((object, cost))
     };
     work().map_err(|error| named(name, error))
 }
@@ -139,7 +164,13 @@ pub fn instrumented_text(input: &[u8], name: &str, options: &Options) -> Result<
             Ok(text) if !text.starts_with("BC") => context.parse_text(text)?,
             _ => context.parse_bitcode(input)?,
         };
-        instrument(&context, &mut module, options, &Facts::default())?;
+        instrument(
+            &context,
+            &mut module,
+            options,
+            &Facts::default(),
+            &mut Cost::default(),
+        )?;
         Ok(module.text())
     };
     work().map_err(|error| named(name, error))
@@ -151,6 +182,7 @@ fn instrument<'c>(
     module: &mut Module<'c>,
     options: &Options,
     facts: &Facts,
+    cost: &mut Cost,
 ) -> Result<Machine, Error> {
     let machine = Machine::new(module, options)?;
     if let Some(passes) = pass::coverage::prepare(context, module, options)? {
@@ -159,7 +191,10 @@ fn instrument<'c>(
     pass::prepare(context, module, options);
     machine.run(module, pipeline(options.opt_level))?;
     context.check()?;
+    cost.functions = pass::defined(context, module);
+    let begun = Instant::now();
     let templates = pass::run(context, module, &machine, options, facts);
+    cost.placing = begun.elapsed();
     module.link(context.parse_text(&templates)?)?;
     // The inline tests are functions until now; LLVM's inliner puts them where they are called.
     machine.run(module, "always-inline")?;

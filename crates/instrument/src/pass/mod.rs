@@ -104,6 +104,12 @@ pub fn run(
     text
 }
 
+/// How many functions are defined in a module.
+pub fn defined(context: &Context, module: &Module<'_>) -> usize {
+    let functions = Ir::new(context, module).functions().into_iter();
+    functions.filter(|function| !function.is_declaration()).count()
+}
+
 /// What the functions of a module do.
 pub fn summary(context: &Context, module: &Module<'_>) -> Summary {
     effects::summary(Ir::new(context, module))
