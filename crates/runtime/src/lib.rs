@@ -32,6 +32,7 @@ pub mod memory;
 #[cfg(test)]
 mod models;
 pub mod modules;
+pub mod openmp;
 pub mod options;
 pub mod outside;
 pub mod owners;

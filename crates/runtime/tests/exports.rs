@@ -40,6 +40,7 @@ const INTERPOSED: &str = "
     _ZNSt15__exception_ptr13exception_ptr10_M_releaseEv
     _ZNSt6localeD1Ev _ZNSt6localeD2Ev _ZNSt6localeaSERKS_ _ZNSt6locale5_ImplD1Ev
     _ZNSt13__future_base13_State_baseV211_Make_ready6_M_setEv
+    ompt_start_tool __kmpc_omp_task_alloc
     semop semtimedop semctl msgsnd msgrcv flock fcntl fcntl64 open_memstream open_wmemstream
     _ZNSt3pmr20set_default_resourceEPNS_15memory_resourceE _ZNSt3pmr20get_default_resourceEv
 ";

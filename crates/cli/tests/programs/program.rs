@@ -132,9 +132,13 @@ impl Program {
 }
 
 fn is_installed(header: &str) -> bool {
-    ["/usr/include", "/usr/include/x86_64-linux-gnu"]
-        .iter()
-        .any(|directory| Path::new(directory).join(header).is_file())
+    // The last is where clang has its own.
+    let directories = [
+        "/usr/include",
+        "/usr/include/x86_64-linux-gnu",
+        "/usr/lib/llvm-22/lib/clang/22/include",
+    ];
+    { directories.iter() }.any(|directory| Path::new(directory).join(header).is_file())
 }
 
 /// The marked lines that share a name, paired.

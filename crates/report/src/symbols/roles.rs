@@ -17,7 +17,7 @@ const STD_PATHS: [&str; 8] = [
 ];
 
 /// Shared objects that are no user's, as beginnings of file names.
-const STD_MODULES: [&str; 12] = [
+const STD_MODULES: [&str; 14] = [
     "libc.so",
     "libc-",
     "libm.so",
@@ -29,6 +29,8 @@ const STD_MODULES: [&str; 12] = [
     "libc++.",
     "libc++abi.",
     "libgcc_s",
+    "libomp.so",
+    "libiomp5.so",
     "[vdso]",
 ];
 

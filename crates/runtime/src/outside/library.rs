@@ -2,6 +2,7 @@
 
 use crate::channel;
 use crate::code;
+use crate::openmp;
 use crate::rules::Action;
 use crate::spin::Spin;
 use deadheat_abi::callee::{self, Callee};
@@ -76,7 +77,7 @@ impl Works {
 
 /// Whether the functions of the library in this file are modelled, or order nothing.
 fn is_known(file: &str) -> bool {
-    KNOWN.iter().any(|name| file.starts_with(name))
+    KNOWN.iter().any(|name| file.starts_with(name)) || openmp::tells(file)
 }
 
 /// How calls of a function are treated: [`Callee::state`] from [`callee::OUTSIDE`] on.
