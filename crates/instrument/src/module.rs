@@ -133,13 +133,23 @@ pub fn assemble(lines: &[String], name: &str) -> Result<Vec<u8>, Error> {
 
 /// The module as text, as it is before code is generated: for debugging and tests. `input` is bitcode or text.
 pub fn instrumented_text(input: &[u8], name: &str, options: &Options) -> Result<String, Error> {
+    instrumented_text_knowing(input, name, options, &Facts::default())
+}
+
+/// The same, with what is known of the functions that it calls.
+pub fn instrumented_text_knowing(
+    input: &[u8],
+    name: &str,
+    options: &Options,
+    facts: &Facts,
+) -> Result<String, Error> {
     let context = Context::new(name);
     let work = || {
         let mut module = match std::str::from_utf8(input) {
             Ok(text) if !text.starts_with("BC") => context.parse_text(text)?,
             _ => context.parse_bitcode(input)?,
         };
-        instrument(&context, &mut module, options, &Facts::default())?;
+        instrument(&context, &mut module, options, facts)?;
         Ok(module.text())
     };
     work().map_err(|error| named(name, error))

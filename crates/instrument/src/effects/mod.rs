@@ -31,6 +31,8 @@ pub struct Effects {
     pub frees: bool,
     /// It does what a loop may do forever: input and output, volatile and atomic accesses.
     pub observable: bool,
+    /// There may be more threads afterwards, or it may come back a second time.
+    pub spawns: bool,
 }
 
 impl Effects {
@@ -47,6 +49,7 @@ impl Effects {
             | (self.may_not_end as u8) << 3
             | (self.frees as u8) << 4
             | (self.observable as u8) << 5
+            | (self.spawns as u8) << 6
     }
 
     /// From that number.
@@ -58,6 +61,7 @@ impl Effects {
             may_not_end: bits & 8 != 0,
             frees: bits & 16 != 0,
             observable: bits & 32 != 0,
+            spawns: bits & 64 != 0,
         }
     }
 
@@ -82,22 +86,26 @@ impl Effects {
     }
 }
 
-const ALL: u8 = 63;
+const ALL: u8 = 127;
 
 /// What is known of functions by their names, seen from one module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts(BTreeMap<String, Effects>);
+pub struct Facts {
+    functions: BTreeMap<String, Effects>,
+    /// Whether the program has one thread when `main` begins, and `main` is called only then.
+    pub starts_alone: bool,
+}
 
 impl Facts {
     /// What calls of the function of this name may do, if it is one of the link.
     pub fn get(&self, name: &str) -> Option<Effects> {
-        self.0.get(name).copied()
+        self.functions.get(name).copied()
     }
 
     /// Bytes that stand for all of it.
     pub fn digest(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        for (name, effects) in &self.0 {
+        let mut bytes = vec![u8::from(self.starts_alone)];
+        for (name, effects) in &self.functions {
             bytes.extend(name.bytes());
             bytes.extend([0, effects.bits()]);
         }
@@ -107,7 +115,10 @@ impl Facts {
 
 impl FromIterator<(String, Effects)> for Facts {
     fn from_iter<T: IntoIterator<Item = (String, Effects)>>(rows: T) -> Self {
-        Facts(rows.into_iter().collect())
+        Facts {
+            functions: rows.into_iter().collect(),
+            starts_alone: false,
+        }
     }
 }
 

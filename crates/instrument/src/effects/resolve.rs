@@ -29,12 +29,16 @@ pub struct Module<'a> {
     pub archived: bool,
 }
 
-/// What is known of all functions of a link that can be called by their names.
-pub fn program(
-    modules: &[Module<'_>],
-    trust: Trust,
-    elsewhere: &HashSet<String>,
-) -> HashMap<String, Effects> {
+/// What is known of a link.
+pub struct Known {
+    /// What its functions do that can be called by their names.
+    pub functions: HashMap<String, Effects>,
+    /// Whether nothing that its modules run before `main` starts a thread.
+    pub starts_alone: bool,
+}
+
+/// Follows the calls of a link.
+pub fn program(modules: &[Module<'_>], trust: Trust, elsewhere: &HashSet<String>) -> Known {
     let mut graph = Graph::default();
     let mut names: HashMap<&str, Name> = HashMap::new();
     for module in modules {
@@ -74,9 +78,26 @@ pub fn program(
     }
     graph.solve();
     let known = names.iter().filter(|(_, name)| !name.defined.is_empty());
-    known
+    let functions = known
         .map(|(text, _)| ((*text).to_owned(), graph.nodes[named[text]].state))
-        .collect()
+        .collect();
+    let mut starts_alone = trust == Trust::Program;
+    let mut first = 0;
+    for module in modules {
+        let constructor = |number: &u32| graph.nodes[first + *number as usize].state;
+        starts_alone &= !module.summary.starts_otherwise
+            && !module
+                .summary
+                .constructors
+                .iter()
+                .map(constructor)
+                .any(|effects| effects.spawns);
+        first += module.summary.functions.len();
+    }
+    Known {
+        functions,
+        starts_alone,
+    }
 }
 
 /// What the functions of one module do, if this is known of those that it calls by name.
@@ -243,6 +264,7 @@ mod tests {
                     function("d", Reach::All, none, &[2, 3]),
                     declared("sin"),
                 ],
+                ..Summary::default()
             },
             Summary {
                 functions: vec![
@@ -250,12 +272,17 @@ mod tests {
                     function("own", Reach::Module, none, &[2]),
                     function("c", Reach::All, RELEASES, &[]),
                 ],
+                ..Summary::default()
             },
         ]
     }
 
     fn solved(archived: bool, trust: Trust, elsewhere: &[&str]) -> HashMap<String, Effects> {
-        let [one, two] = &two();
+        known(two(), archived, trust, elsewhere).functions
+    }
+
+    fn known(summaries: [Summary; 2], archived: bool, trust: Trust, elsewhere: &[&str]) -> Known {
+        let [one, two] = &summaries;
         let modules = [one, two].map(|summary| Module { summary, archived });
         program(
             &modules,
@@ -283,6 +310,22 @@ mod tests {
     }
 
     #[test]
+    fn a_program_starts_alone_unless_a_constructor_may_start_a_thread() {
+        let starts = |summaries, trust| known(summaries, false, trust, &[]).starts_alone;
+        assert!(starts(two(), Trust::Program));
+        assert!(!starts(two(), Trust::Library));
+        let [mut one, two_] = two();
+        // `d` calls `sin`.
+        one.constructors = vec![2];
+        assert!(starts([one.clone(), two_.clone()], Trust::Program));
+        one.functions[3].name = "unknown".into();
+        assert!(!starts([one, two_.clone()], Trust::Program));
+        let [mut one, _] = two();
+        one.starts_otherwise = true;
+        assert!(!starts([one, two_], Trust::Program));
+    }
+
+    #[test]
     fn one_module_knows_its_own() {
         let [_, two] = &two();
         let known = module(two, &Facts::default());
@@ -296,6 +339,7 @@ mod tests {
     fn loops_end_unless_they_are_seen_to_go_on() {
         let mut summary = Summary {
             functions: vec![function("f", Reach::Module, Effects::NONE, &[])],
+            ..Summary::default()
         };
         summary.functions[0].loops = true;
         assert_eq!(module(&summary, &Facts::default())[0], Effects::NONE);

@@ -7,6 +7,10 @@ use super::Effects;
 pub struct Summary {
     /// Its functions, also those that it only calls.
     pub functions: Vec<Function>,
+    /// The numbers of functions that run before `main`.
+    pub constructors: Vec<u32>,
+    /// Whether it has other code run before `main`, or calls `main` itself.
+    pub starts_otherwise: bool,
 }
 
 /// A function.
@@ -44,7 +48,11 @@ const REACHES: [Reach; 4] = [Reach::Module, Reach::Output, Reach::All, Reach::De
 impl Summary {
     /// As bytes.
     pub fn write(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
+        let mut bytes = vec![u8::from(self.starts_otherwise)];
+        bytes.extend((self.constructors.len() as u32).to_le_bytes());
+        for constructor in &self.constructors {
+            bytes.extend(constructor.to_le_bytes());
+        }
         for function in &self.functions {
             let reach = REACHES.iter().position(|&reach| reach == function.reach);
             bytes.extend([
@@ -66,6 +74,11 @@ impl Summary {
 
     /// From those bytes; none if they are no summary.
     pub fn read(mut bytes: &[u8]) -> Option<Summary> {
+        let starts_otherwise = *bytes.split_off_first()? != 0;
+        let mut constructors = Vec::new();
+        for _ in 0..take_number(&mut bytes)? {
+            constructors.push(take_number(&mut bytes)?);
+        }
         let mut functions = Vec::new();
         while !bytes.is_empty() {
             let &[reach, own, loops, limit] = bytes.split_off(..4)?.first_chunk()?;
@@ -89,8 +102,14 @@ impl Summary {
         let whole = functions
             .iter()
             .flat_map(|function| &function.calls)
-            .all(|&(callee, _)| (callee as usize) < functions.len());
-        whole.then_some(Summary { functions })
+            .map(|&(callee, _)| callee)
+            .chain(constructors.iter().copied())
+            .all(|callee| (callee as usize) < functions.len());
+        whole.then_some(Summary {
+            functions,
+            constructors,
+            starts_otherwise,
+        })
     }
 }
 
@@ -117,6 +136,8 @@ mod tests {
                 function("a", Reach::Module, &[(1, Effects::NONE), (0, Effects::UNKNOWN)]),
                 function("", Reach::Declared, &[]),
             ],
+            constructors: vec![1],
+            starts_otherwise: true,
         };
         let bytes = summary.write();
         assert_eq!(Summary::read(&bytes), Some(summary));

@@ -27,6 +27,11 @@ impl<'m> Calls<'m> {
         }
     }
 
+    /// Whether the program has one thread when `main` begins.
+    pub fn starts_alone(&self) -> bool {
+        self.facts.starts_alone
+    }
+
     /// What a call may do.
     pub fn of_call(&self, call: Value<'m>) -> Effects {
         let effects = match self.reader.callee(call) {
@@ -67,7 +72,39 @@ fn read<'m>(ir: Ir<'m>) -> (Vec<Value<'m>>, Summary) {
         .iter()
         .map(|&function| reader.function(function, &numbers))
         .collect();
-    (all, Summary { functions })
+    let (constructors, starts_otherwise) = before_main(ir, &numbers);
+    let summary = Summary {
+        functions,
+        constructors,
+        starts_otherwise,
+    };
+    (all, summary)
+}
+
+/// The functions that run before `main`; and whether there may be others, or `main` is called by the program itself.
+fn before_main<'m>(ir: Ir<'m>, numbers: &HashMap<Value<'m>, u32>) -> (Vec<u32>, bool) {
+    let mut first = ir.resolvers();
+    if let Some(list) = ir.global("llvm.global_ctors") {
+        // Each has a priority, the function and what it belongs to.
+        let entries = list.initializer().into_iter().flat_map(Value::operands);
+        first.extend(entries.filter_map(|entry| entry.operands().nth(1)));
+    }
+    let numbered: Option<Vec<u32>> = first
+        .iter()
+        .map(|function| numbers.get(function).copied())
+        .collect();
+    let listed = [".init_array", ".preinit_array", ".ctors"];
+    let otherwise = ir.globals().into_iter().any(|global| {
+        let section = global.section().to_bytes();
+        listed.iter().any(|start| section.starts_with(start.as_bytes()))
+    });
+    let used = ir.functions().into_iter().any(|function| match function.name() {
+        "main" => function.is_declaration() || function.users().next().is_some(),
+        "_start" => !function.is_declaration(),
+        _ => false,
+    });
+    let unknown = numbered.is_none();
+    (numbered.unwrap_or_default(), otherwise || used || unknown)
 }
 
 /// What a call calls.

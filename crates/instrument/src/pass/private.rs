@@ -37,7 +37,7 @@ impl<'m> Private<'m> {
     }
 
     /// Whether accesses to an object need no check.
-    fn needs_none(&mut self, object: Value<'m>, write: bool) -> bool {
+    pub fn needs_none(&mut self, object: Value<'m>, write: bool) -> bool {
         // A local, the callee's own copy of an argument, or a thread's own copy of a variable, if its address stays here.
         // (The address of a thread-local may well leave: then it is memory like any other.)
         let own = object.opcode() == Some(Opcode::LLVMAlloca)
@@ -78,7 +78,7 @@ impl<'m> Private<'m> {
     }
 
     /// Whether the address of an object may get to where others find it.
-    fn is_captured(&mut self, object: Value<'m>) -> bool {
+    pub fn is_captured(&mut self, object: Value<'m>) -> bool {
         if let Some(&known) = self.captured.get(&object) {
             return known;
         }
@@ -110,7 +110,8 @@ impl<'m> Private<'m> {
         false
     }
 
-    fn use_of(&self, pointer: Value<'m>, user: Value<'m>) -> Use {
+    /// What an instruction or a constant does with an address.
+    pub fn use_of(&self, pointer: Value<'m>, user: Value<'m>) -> Use {
         use Opcode::*;
         let Some(opcode) = user.opcode().or_else(|| user.constant_opcode()) else {
             return Use::Leaves;
@@ -160,6 +161,9 @@ impl<'m> Private<'m> {
         if callee == pointer || call.has_bundles() {
             return Use::Leaves;
         }
+        if callee.is_function() && callee.is_declaration() && is_release(callee.name()) {
+            return Use::Stays;
+        }
         // `captures(none)`: no copy of the address outlives the call. What the callee does with it before it returns is
         // checked there, and comes before all that we do after the call.
         let leaves = call.arguments().enumerate().any(|(i, argument)| {
@@ -172,8 +176,17 @@ impl<'m> Private<'m> {
     }
 }
 
+/// Whether a function gives memory back. Not everyone says of them that they keep nothing.
+fn is_release(name: &str) -> bool {
+    matches!(name, "free" | "realloc")
+        || name.starts_with("_ZdlPv")
+        || name.starts_with("_ZdaPv")
+        || name.ends_with("__rust_dealloc")
+        || name.ends_with("__rust_realloc")
+}
+
 /// What a use does with an address.
-enum Use {
+pub enum Use {
     /// It is used and gone.
     Stays,
     /// The user is another pointer to the same object.
