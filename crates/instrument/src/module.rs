@@ -89,12 +89,16 @@ pub fn compile(bitcode: &[u8], name: &str, options: &Options) -> Result<Vec<u8>,
     compile_knowing(bitcode, name, options, &Facts::default())
 }
 
-/// What the functions of a module do, as it is before it is optimised.
+/// What the functions of a module do, as it is before it is optimised, but for variables that are put into registers.
 pub fn summary(bitcode: &[u8], name: &str) -> Result<Summary, Error> {
     let context = Context::new(name);
-    let module = context.parse_bitcode(bitcode);
-    let summary = module.map(|module| pass::summary(&context, &module));
-    summary.map_err(|error| named(name, error))
+    let work = || {
+        let mut module = context.parse_bitcode(bitcode)?;
+        // Compilers put every parameter into a variable first, where it cannot be followed.
+        Machine::new(&module, &Options::default())?.run(&mut module, "function(mem2reg)")?;
+        Ok(pass::summary(&context, &module))
+    };
+    work().map_err(|error| named(name, error))
 }
 
 /// Compiles a module, with what is known of the functions that it calls.

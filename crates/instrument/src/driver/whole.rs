@@ -61,6 +61,10 @@ impl Whole {
             .filter(|(_, origin, _)| *origin != Origin::Section)
             .map(|(key, _, summary)| {
                 let mut facts = facts_for(summary, &known.functions);
+                for function in &summary.functions {
+                    let forgets = known.forgets.get(&function.name).copied();
+                    facts.note_forgets(&function.name, forgets.unwrap_or_default());
+                }
                 // Others do not ask, and are kept whoever else is in the link.
                 facts.starts_alone = starts_alone && has_main(summary);
                 (*key, facts)

@@ -92,6 +92,8 @@ const ALL: u8 = 127;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     functions: BTreeMap<String, Effects>,
+    /// Which of its first 64 parameters a function keeps no copy of, as bits.
+    forgets: BTreeMap<String, u64>,
     /// Whether the program has one thread when `main` begins, and `main` is called only then.
     pub starts_alone: bool,
 }
@@ -102,9 +104,28 @@ impl Facts {
         self.functions.get(name).copied()
     }
 
+    /// Whether no copy of the address that a function of the link is given as this parameter stays or is seen by others.
+    pub fn forgets(&self, name: &str, parameter: u32) -> bool {
+        let bits = self.forgets.get(name).copied().unwrap_or_default();
+        parameter < u64::BITS && bits >> parameter & 1 != 0
+    }
+
+    /// Notes which parameters a function keeps no copy of.
+    pub fn note_forgets(&mut self, name: &str, bits: u64) {
+        if bits != 0 {
+            self.forgets.insert(name.to_owned(), bits);
+        }
+    }
+
     /// Bytes that stand for all of it.
     pub fn digest(&self) -> Vec<u8> {
         let mut bytes = vec![u8::from(self.starts_alone)];
+        for (name, forgets) in &self.forgets {
+            bytes.extend(name.bytes());
+            bytes.push(0);
+            bytes.extend(forgets.to_le_bytes());
+        }
+        bytes.push(0);
         for (name, effects) in &self.functions {
             bytes.extend(name.bytes());
             bytes.extend([0, effects.bits()]);
@@ -117,7 +138,7 @@ impl FromIterator<(String, Effects)> for Facts {
     fn from_iter<T: IntoIterator<Item = (String, Effects)>>(rows: T) -> Self {
         Facts {
             functions: rows.into_iter().collect(),
-            starts_alone: false,
+            ..Facts::default()
         }
     }
 }

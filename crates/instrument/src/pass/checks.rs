@@ -93,15 +93,13 @@ impl<'m, 'u> Inserter<'m, 'u> {
         options: &Options,
         calls: effects::Calls<'m>,
     ) -> Self {
-        let mut private = Private::new(ir);
-        let whole = (options.placement != Placement::Off && !options.record)
-            .then(|| Whole::new(ir, &calls, &mut private));
+        let whole = (options.placement != Placement::Off && !options.record).then(|| Whole::new(ir, &calls));
         Inserter {
             ir,
             builder: Builder::new(ir),
             reader: Reader::new(layout),
             places: Places::new(ir, layout),
-            private,
+            private: Private::new(ir),
             whole,
             used,
             count: options.count,
@@ -412,8 +410,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
 
     /// The same by what other functions do.
     fn needs_none_by_others(&mut self, access: Access<'m>) -> Option<Rule> {
-        let whole = self.whole.as_ref()?;
-        whole.rule(&mut self.private, access.pointer, access.write)
+        self.whole.as_mut()?.rule(access.pointer, access.write)
     }
 
     /// Puts the builder behind the locals of the entry block. All locals must be there: in another block than the first,

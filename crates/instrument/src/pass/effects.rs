@@ -2,6 +2,7 @@
 
 use super::flow;
 use super::ir::{At, Ir, Opcode, Order, Value, attribute_kind, llvm};
+use super::private::Private;
 use crate::effects::summary::{Function, Reach, Summary};
 use crate::effects::{Effects, Facts, known, resolve};
 use llvm_sys::LLVMVisibility;
@@ -27,9 +28,9 @@ impl<'m> Calls<'m> {
         }
     }
 
-    /// Whether the program has one thread when `main` begins.
-    pub fn starts_alone(&self) -> bool {
-        self.facts.starts_alone
+    /// What is known of the link.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
     }
 
     /// What a call may do.
@@ -64,13 +65,23 @@ pub fn summary(ir: Ir<'_>) -> Summary {
 /// The functions and other names of a module, and what they do.
 fn read<'m>(ir: Ir<'m>) -> (Vec<Value<'m>>, Summary) {
     let reader = Reader::new(ir);
+    let private = Private::new(ir);
     let mut all: Vec<Value<'m>> = ir.functions();
     all.retain(|function| function.intrinsic().is_none());
     all.extend(ir.aliases());
     let numbers: HashMap<Value<'m>, u32> = all.iter().copied().zip(0..).collect();
     let functions = all
         .iter()
-        .map(|&function| reader.function(function, &numbers))
+        .map(|&function| {
+            let mut summary = reader.function(function, &numbers);
+            if summary.reach != Reach::Declared && function.is_function() {
+                let parameters = function.parameters().into_iter();
+                summary.parameters = parameters
+                    .map(|parameter| private.parameter(parameter, &numbers))
+                    .collect();
+            }
+            summary
+        })
         .collect();
     let (constructors, starts_otherwise) = before_main(ir, &numbers);
     let summary = Summary {
@@ -145,6 +156,7 @@ impl Reader {
             loops: false,
             limit: Effects::UNKNOWN,
             calls: Vec::new(),
+            parameters: Vec::new(),
         };
         if !function.is_function() {
             match numbers.get(&aliased(function)) {

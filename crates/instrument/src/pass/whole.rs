@@ -4,6 +4,8 @@
 //! * **Parameters that always point to private memory.** A function that only this module can call, and of which nobody has
 //!   the address, is called in places that are all known. If each of them hands it memory of the calling thread whose address
 //!   goes nowhere else, what it does with the parameter needs no check. Callers may hand on such a parameter of their own.
+//! * **Locals that are handed to functions of other modules** that keep no copy of the address, by the summaries of the link
+//!   ([`crate::effects`]). Within a module LLVM says so.
 //! * **Memory of the heap** that a function asks for itself and whose address stays with it.
 //! * **Variables that are published once and then only read**: all writes are in code that runs before there is a second
 //!   thread ([`Alone`]). Whoever reads them was started later, by the thread that wrote them or by one that it started.
@@ -23,29 +25,33 @@ use std::collections::{HashMap, HashSet};
 const STEPS: usize = 1 << 14;
 
 /// What is known of a module by all that the program does.
-#[derive(Default)]
 pub struct Whole<'m> {
+    private: Private<'m>,
     parameters: HashSet<Value<'m>>,
     published: HashSet<Value<'m>>,
 }
 
 impl<'m> Whole<'m> {
     /// Looks at a module.
-    pub fn new(ir: Ir<'m>, calls: &Calls<'m>, private: &mut Private<'m>) -> Self {
+    pub fn new(ir: Ir<'m>, calls: &Calls<'m>) -> Self {
+        let mut private = Private::knowing(ir, calls.facts().clone());
         Whole {
-            parameters: parameters(ir, private),
-            published: published(ir, calls, private),
+            parameters: parameters(ir, &mut private),
+            published: published(ir, calls, &private),
+            private,
         }
     }
 
     /// Why an access by `pointer` needs no check, if it needs none.
-    pub fn rule(&self, private: &mut Private<'m>, pointer: Value<'m>, write: bool) -> Option<Rule> {
+    pub fn rule(&mut self, pointer: Value<'m>, write: bool) -> Option<Rule> {
         let objects = underlying_objects(pointer)?;
         let mut rule = Rule::Private;
         for object in objects {
             if !write && self.published.contains(&object) {
                 rule = Rule::Published;
-            } else if !is_private(object, &self.parameters, private) && !private.needs_none(object, write) {
+            } else if !is_private(object, &self.parameters, &mut self.private)
+                && !self.private.needs_none(object, write)
+            {
                 return None;
             }
         }
@@ -156,7 +162,7 @@ fn published<'m>(ir: Ir<'m>, calls: &Calls<'m>, private: &Private<'m>) -> HashSe
     else {
         return HashSet::new();
     };
-    if !calls.starts_alone() || main.is_declaration() || main.users().next().is_some() {
+    if !calls.facts().starts_alone || main.is_declaration() || main.users().next().is_some() {
         return HashSet::new();
     }
     let alone = Alone::new(ir, main, calls);

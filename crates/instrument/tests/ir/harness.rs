@@ -42,7 +42,12 @@ pub fn try_instrument(module: &str) -> Result<String, String> {
 pub fn as_program(module: &str, placement: Placement) -> String {
     let mut facts = Facts::default();
     facts.starts_alone = true;
-    try_knowing(module, false, placement, &facts).unwrap_or_else(|error| panic!("{error}"))
+    knowing(module, placement, &facts)
+}
+
+/// The instrumented module, with what is known of the functions that it calls.
+pub fn knowing(module: &str, placement: Placement, facts: &Facts) -> String {
+    try_knowing(module, false, placement, facts).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn try_with(module: &str, count: bool, placement: Placement) -> Result<String, String> {

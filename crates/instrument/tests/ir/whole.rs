@@ -1,6 +1,7 @@
 //! What needs no check by all that a program does, and what looks like it but does.
 
-use crate::harness::{as_program, function, hooks, instrument, with_all_checks};
+use crate::harness::{as_program, function, hooks, instrument, knowing, with_all_checks};
+use deadheat_instrument::effects::Facts;
 use deadheat_instrument::module::Placement;
 
 /// A function that reads and writes by its parameter, and `f`, which calls it.
@@ -193,6 +194,51 @@ fn memory_of_the_heap_whose_address_stays_has_no_checks() {
     );
     let leaves = program("store volatile ptr %l, ptr %q, align 8");
     assert!(hooks(&instrument(&leaves), "f").contains(&"write8(%l)".to_owned()));
+}
+
+#[test]
+fn locals_that_functions_of_other_modules_do_not_keep_have_no_checks() {
+    let module = |call: &str| {
+        format!(
+            "declare void @two(ptr, ptr)
+            declare void @more(ptr, ...)
+            define internal void @own(ptr %p) noinline {{
+                call void @take(ptr %p)
+                ret void
+            }}
+            define void @f(ptr %q) {{
+                %l = alloca i64
+                store volatile i64 1, ptr %l, align 8
+                call void {call}
+                ret void
+            }}"
+        )
+    };
+    let mut facts = Facts::default();
+    // The second parameter of two.
+    for name in ["two", "own", "more"] {
+        facts.note_forgets(name, 2);
+    }
+    facts.note_forgets("own", 1);
+    let checked = |call: &str, placement| {
+        let hooks = hooks(&knowing(&module(call), placement, &facts), "f");
+        hooks.contains(&"write8(%l)".to_owned())
+    };
+    let known = "@two(ptr %q, ptr %l)";
+    assert!(!checked(known, Placement::Redundant));
+    assert!(checked(known, Placement::Off));
+    for call in [
+        "@two(ptr %l, ptr %q)",
+        "@two(ptr %l, ptr %l)",
+        "@take(ptr %l)",
+        // One of its own that has the name of another's.
+        "@own(ptr %l)",
+        // Not as it is defined.
+        "@two(ptr %q, ptr %l, i64 0)",
+        "%q(ptr %q, ptr %l)",
+    ] {
+        assert!(checked(call, Placement::Redundant), "{call}");
+    }
 }
 
 /// A program with a variable that `main` writes where `%HERE` is, and that `reader` reads.
