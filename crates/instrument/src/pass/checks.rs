@@ -203,6 +203,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
         self.to_entry(blocks[0]);
         if self.log.is_some() {
             log::locals(self.ir, &self.builder, blocks[0], self.reader.layout());
+            self.to_entry(blocks[0]);
         }
         let thread = context::thread_variable(self.ir, &self.builder);
         // Contexts first: a check must come after the function's value is stored, and before the old one is put back.

@@ -85,9 +85,20 @@ pub fn access<'m>(
 /// Logs where the variables of a function begin.
 pub fn locals<'m>(ir: Ir<'m>, builder: &Builder<'m>, entry: Block<'m>, layout: LLVMTargetDataRef) {
     let ty = ir.function_type(ir.void(), &[ir.pointer(), ir.integer(64)]);
-    for at in entry.instructions() {
-        if let Some(bytes) = at.local_size(layout) {
-            builder.call(ir.declare(BEGIN, ty), ty, &[at, ir.number(bytes)]);
+    let sized = |at: Value<'m>| Some((at, ir.number(at.local_size(layout)?)));
+    let locals: Vec<_> = entry.instructions().filter_map(sized).collect();
+    for &(local, bytes) in &locals {
+        builder.call(ir.declare(BEGIN, ty), ty, &[local, bytes]);
+    }
+    // Two that are never in use at once may be given one place.
+    for (local, bytes) in locals {
+        let starts = |user: &Value<'m>| {
+            user.opcode() == Some(Opcode::LLVMCall)
+                && user.callee().intrinsic() == Some("llvm.lifetime.start")
+        };
+        for at in local.users().filter(starts).collect::<Vec<_>>() {
+            builder.after(at);
+            builder.call(ir.declare(BEGIN, ty), ty, &[local, bytes]);
         }
     }
 }
