@@ -20,6 +20,8 @@ pub enum Rule {
     Private,
     /// The memory never changes, or nobody wants to know.
     Constant,
+    /// It was written before there was a second thread, and is only read since.
+    Published,
     /// An earlier check stands for it.
     Covered,
     /// A later check stands for it.
@@ -32,7 +34,7 @@ pub enum Rule {
 
 impl Rule {
     /// All, in the order in which they are shown.
-    pub const ALL: [Rule; 7] = [
+    pub const ALL: [Rule; 8] = [
         Rule::Checked,
         Rule::Covered,
         Rule::Followed,
@@ -40,6 +42,7 @@ impl Rule {
         Rule::Moved,
         Rule::Private,
         Rule::Constant,
+        Rule::Published,
     ];
 
     /// Its name.
@@ -48,6 +51,7 @@ impl Rule {
             Rule::Checked => "checked",
             Rule::Private => "private",
             Rule::Constant => "constant",
+            Rule::Published => "published",
             Rule::Covered => "covered",
             Rule::Followed => "followed",
             Rule::Merged => "merged",
@@ -61,6 +65,7 @@ impl Rule {
             Rule::Checked => "checked where it is",
             Rule::Private => "no other thread can see the memory",
             Rule::Constant => "the memory never changes",
+            Rule::Published => "only written before there was a second thread",
             Rule::Covered => "a check before it stands for it",
             Rule::Followed => "a check behind it stands for it",
             Rule::Merged => "part of a check of its neighbours",

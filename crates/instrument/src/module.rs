@@ -90,12 +90,16 @@ pub fn compile(bitcode: &[u8], name: &str, options: &Options) -> Result<Vec<u8>,
     compile_knowing(bitcode, name, options, &Facts::default())
 }
 
-/// What the functions of a module do, as it is before it is optimised.
+/// What the functions of a module do, as it is before it is optimised, but for variables that are put into registers.
 pub fn summary(bitcode: &[u8], name: &str) -> Result<Summary, Error> {
     let context = Context::new(name);
-    let module = context.parse_bitcode(bitcode);
-    let summary = module.map(|module| pass::summary(&context, &module));
-    summary.map_err(|error| named(name, error))
+    let work = || {
+        let mut module = context.parse_bitcode(bitcode)?;
+        // Compilers put every parameter into a variable first, where it cannot be followed.
+        Machine::new(&module, &Options::default())?.run(&mut module, "function(mem2reg)")?;
+        Ok(pass::summary(&context, &module))
+    };
+    work().map_err(|error| named(name, error))
 }
 
 /// Compiles a module, with what is known of the functions that it calls.
@@ -158,19 +162,23 @@ pub fn assemble(lines: &[String], name: &str) -> Result<Vec<u8>, Error> {
 
 /// The module as text, as it is before code is generated: for debugging and tests. `input` is bitcode or text.
 pub fn instrumented_text(input: &[u8], name: &str, options: &Options) -> Result<String, Error> {
+    instrumented_text_knowing(input, name, options, &Facts::default())
+}
+
+/// The same, with what is known of the functions that it calls.
+pub fn instrumented_text_knowing(
+    input: &[u8],
+    name: &str,
+    options: &Options,
+    facts: &Facts,
+) -> Result<String, Error> {
     let context = Context::new(name);
     let work = || {
         let mut module = match std::str::from_utf8(input) {
             Ok(text) if !text.starts_with("BC") => context.parse_text(text)?,
             _ => context.parse_bitcode(input)?,
         };
-        instrument(
-            &context,
-            &mut module,
-            options,
-            &Facts::default(),
-            &mut Cost::default(),
-        )?;
+        instrument(&context, &mut module, options, facts, &mut Cost::default())?;
         Ok(module.text())
     };
     work().map_err(|error| named(name, error))

@@ -13,13 +13,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { ACCESS = 1, CHECK, SYNC, FREE, END };
+enum { ACCESS = 1, CHECK, SYNC, FREE, END, PRIVATE, PUBLISHED, BEGIN };
 enum { EVENTS = 4096 };
 
 struct event {
     uint32_t kind;
-    uint32_t what; // A write or not; 1 for an acquire, 2 for a release.
+    uint32_t what; // A write or not; 1 for an acquire, 2 for a release, 4 for the start of a thread.
     uint64_t address, count, stride, bytes;
+    uint64_t stamp; // In the order of all threads.
 };
 
 struct log {
@@ -30,6 +31,7 @@ struct log {
 
 static __thread struct log *mine __attribute__((tls_model("initial-exec")));
 static atomic_int threads;
+static atomic_ulong stamps;
 static pthread_key_t key;
 
 static void flush(struct log *log) {
@@ -57,7 +59,7 @@ static void put(uint32_t kind, uint32_t what, uint64_t address, uint64_t count, 
         mine = log;
         pthread_setspecific(key, log);
     }
-    log->events[log->used++] = (struct event){kind, what, address, count, stride, bytes};
+    log->events[log->used++] = (struct event){kind, what, address, count, stride, bytes, atomic_fetch_add(&stamps, 1)};
     if (log->used == EVENTS)
         flush(log);
 }
@@ -81,6 +83,18 @@ __attribute__((destructor)) static void leave(void) {
 
 void deadheat_log_access(void *address, uint64_t bytes, uint32_t write) {
     put(ACCESS, write, (uint64_t)address, 1, 0, bytes);
+}
+
+void deadheat_log_private(void *address, uint64_t bytes, uint32_t write) {
+    put(PRIVATE, write, (uint64_t)address, 1, 0, bytes);
+}
+
+void deadheat_log_published(void *address, uint64_t bytes, uint32_t write) {
+    put(PUBLISHED, write, (uint64_t)address, 1, 0, bytes);
+}
+
+void deadheat_log_begin(void *address, uint64_t bytes) {
+    put(BEGIN, 0, (uint64_t)address, 1, 0, bytes);
 }
 
 void deadheat_log_check(void *address, uint64_t count, uint64_t stride, uint64_t bytes, uint32_t write) {

@@ -18,9 +18,13 @@ const CHECK: u32 = 2;
 const SYNC: u32 = 3;
 const FREE: u32 = 4;
 const END: u32 = 5;
+const PRIVATE: u32 = 6;
+const PUBLISHED: u32 = 7;
+const BEGIN: u32 = 8;
 
 const ACQUIRE: u32 = 1;
 const RELEASE: u32 = 2;
+const START: u32 = 4;
 
 /// One entry of a log, as `log.c` writes it.
 pub struct Event {
@@ -30,9 +34,11 @@ pub struct Event {
     count: u64,
     stride: u64,
     bytes: u64,
+    /// In the order of all threads.
+    stamp: u64,
 }
 
-const SIZE: usize = 40;
+const SIZE: usize = 48;
 
 /// The entries of a thread's log.
 pub fn read(path: &Path) -> Vec<Event> {
@@ -45,6 +51,7 @@ pub fn read(path: &Path) -> Vec<Event> {
         count: number(&one[16..24]),
         stride: number(&one[24..32]),
         bytes: number(&one[32..40]),
+        stamp: number(&one[40..48]),
     };
     bytes.chunks_exact(SIZE).map(event).collect()
 }
@@ -94,6 +101,8 @@ struct Side {
 pub struct Seen {
     pub accesses: u64,
     pub checks: u64,
+    /// Accesses that were left out because their memory is private or published.
+    pub untold: u64,
 }
 
 /// Goes through one thread's log; what is wrong, if something is.
@@ -156,7 +165,78 @@ pub fn verify(events: &[Event], seen: &mut Seen) -> Result<(), String> {
                 }
             }
             END => return nothing_waits(&sides, n, "the thread ends"),
+            // See `unshared`.
+            PRIVATE | PUBLISHED | BEGIN => {}
             kind => return Err(format!("entry {n} has kind {kind}")),
+        }
+    }
+    Ok(())
+}
+
+/// What happened to a byte since it is what it is.
+#[derive(Clone, Copy, Default)]
+struct Byte {
+    /// The thread that accessed it, counted from 1.
+    thread: usize,
+    several: bool,
+    written: bool,
+    private: bool,
+    published: bool,
+    written_late: bool,
+}
+
+/// Goes through the logs of all threads at once, in the order of what happened: what is called private must be accessed by one
+/// thread, or not written, from where it is allocated to where it is freed; what is called published must not be written once a
+/// thread has been started.
+pub fn unshared(logs: &[Vec<Event>], seen: &mut Seen) -> Result<(), String> {
+    let mut bytes: HashMap<u64, [Byte; 8]> = HashMap::new();
+    let untold = |event: &&Event| matches!(event.kind, PRIVATE | PUBLISHED);
+    for event in logs.iter().flatten().filter(untold) {
+        seen.untold += 1;
+        bytes.extend(granules(event).map(|(granule, _)| (granule, Default::default())));
+    }
+    let mut all: Vec<(usize, &Event)> = Vec::new();
+    for (n, log) in logs.iter().enumerate() {
+        let matters = |event: &&Event| {
+            event.kind == SYNC && event.what & START != 0
+                || !matches!(event.kind, SYNC | CHECK | END)
+                    && granules(event).any(|(granule, _)| bytes.contains_key(&granule))
+        };
+        all.extend(log.iter().filter(matters).map(|event| (n + 1, event)));
+    }
+    all.sort_by_key(|(_, event)| event.stamp);
+    let mut started = false;
+    for (thread, event) in all {
+        if event.kind == SYNC {
+            started = true;
+            continue;
+        }
+        let write = event.what != 0;
+        for (granule, mask) in granules(event) {
+            let Some(these) = bytes.get_mut(&granule) else {
+                continue;
+            };
+            for (i, byte) in these.iter_mut().enumerate().filter(|(i, _)| mask >> i & 1 != 0) {
+                if matches!(event.kind, BEGIN | FREE) {
+                    *byte = Byte::default();
+                    continue;
+                }
+                byte.several |= byte.thread != 0 && byte.thread != thread;
+                byte.thread = thread;
+                byte.written |= write;
+                byte.written_late |= write && started;
+                byte.private |= event.kind == PRIVATE;
+                byte.published |= event.kind == PUBLISHED;
+                let address = granule * 8 + i as u64;
+                if byte.private && byte.several && byte.written {
+                    return Err(format!(
+                        "{address:#x} is called private, and several threads access it"
+                    ));
+                }
+                if byte.published && byte.written_late {
+                    return Err(format!("{address:#x} is called published, and is written later"));
+                }
+            }
         }
     }
     Ok(())
@@ -209,6 +289,7 @@ mod tests {
             count,
             stride,
             bytes,
+            stamp: 0,
         }
     }
 
@@ -260,6 +341,34 @@ mod tests {
             end()
         ]));
         assert!(!is_right(&[access(READ, 96), sweep(WRITE, 96, 1), end()]));
+    }
+
+    #[test]
+    fn what_is_called_private_or_published_must_be() {
+        let right = |threads: &[&[(u64, u32, u32, u64)]]| {
+            let event = |&(stamp, kind, what, address): &(u64, u32, u32, u64)| Event {
+                stamp,
+                ..at(kind, what, address, 1, 0, 8)
+            };
+            let logs: Vec<Vec<Event>> = threads
+                .iter()
+                .map(|events| events.iter().map(event).collect())
+                .collect();
+            unshared(&logs, &mut Seen::default()).is_ok()
+        };
+        let mine = (1, PRIVATE, WRITE, 96);
+        assert!(right(&[&[mine], &[(2, ACCESS, WRITE, 104)]]));
+        assert!(!right(&[&[mine], &[(2, ACCESS, READ, 96)]]));
+        assert!(!right(&[&[mine], &[(2, PRIVATE, READ, 100)]]));
+        assert!(!right(&[&[(3, PRIVATE, READ, 96)], &[(2, ACCESS, WRITE, 96)]]));
+        assert!(right(&[&[(3, PRIVATE, READ, 96)], &[(2, ACCESS, READ, 96)]]));
+        for again in [FREE, BEGIN] {
+            assert!(right(&[&[mine], &[(2, again, 0, 96), (3, ACCESS, WRITE, 96)]]));
+        }
+        let (read, start) = ((5, PUBLISHED, READ, 96), (3, SYNC, START | RELEASE, 0));
+        assert!(right(&[&[(2, ACCESS, WRITE, 96), start], &[read]]));
+        assert!(!right(&[&[start, (4, ACCESS, WRITE, 96)], &[read]]));
+        assert!(!right(&[&[start, (6, ACCESS, WRITE, 96)], &[read]]));
     }
 
     #[test]

@@ -6,11 +6,11 @@ use crate::archive;
 use crate::bitcode::{self, Origin};
 use crate::cache::{Cache, Key};
 use crate::effects::resolve::{self, Module, Trust};
-use crate::effects::summary::Summary;
+use crate::effects::summary::{Function, Reach, Summary};
 use crate::effects::{Effects, Facts};
 use crate::module;
 use object::read::elf::ElfFile64;
-use object::{Endianness, Object, ObjectSymbol};
+use object::{Endianness, Object, ObjectSection, ObjectSymbol};
 use rayon::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -29,6 +29,8 @@ struct Brought {
     archived: bool,
     /// Functions of which there is no bitcode.
     others: Vec<String>,
+    /// Whether there is code without bitcode that runs before `main`.
+    starts: bool,
 }
 
 impl Whole {
@@ -52,11 +54,21 @@ impl Whole {
             .flat_map(|brought| brought.others.clone())
             .collect();
         let known = resolve::program(&modules, trust, &elsewhere);
+        let starts_alone = known.starts_alone && !brought.iter().any(|brought| brought.starts);
         let facts = brought.iter().flat_map(|brought| &brought.modules);
         let facts = facts
             // Of std there is one archive for all links, so it knows only itself.
             .filter(|(_, origin, _)| *origin != Origin::Section)
-            .map(|(key, _, summary)| (*key, facts_for(summary, &known)))
+            .map(|(key, _, summary)| {
+                let mut facts = facts_for(summary, &known.functions);
+                for function in &summary.functions {
+                    let forgets = known.forgets.get(&function.name).copied();
+                    facts.note_forgets(&function.name, forgets.unwrap_or_default());
+                }
+                // Others do not ask, and are kept whoever else is in the link.
+                facts.starts_alone = starts_alone && has_main(summary);
+                (*key, facts)
+            })
             .collect();
         Whole { facts }
     }
@@ -76,7 +88,13 @@ pub fn trust(line: &Line) -> Trust {
     // One symbol is made another.
     let renames = words.flatten().any(|word| {
         let text = word.text.to_string_lossy();
-        text.contains("-wrap") || text.contains("-defsym")
+        // Or something else than `main` comes first.
+        let option = text.trim_start_matches('-');
+        let first = text.starts_with('-')
+            && (matches!(option, "init" | "e" | "entry")
+                || option.starts_with("init=")
+                || option.starts_with("entry="));
+        first || text.contains("-wrap") || text.contains("-defsym")
     });
     match line.output {
         _ if renames => Trust::Modules,
@@ -94,6 +112,20 @@ fn facts_for(summary: &Summary, known: &HashMap<String, Effects>) -> Facts {
         .collect()
 }
 
+fn has_main(summary: &Summary) -> bool {
+    let main = |function: &Function| function.name == "main" && function.reach != Reach::Declared;
+    summary.functions.iter().any(main)
+}
+
+/// Whether it is one of the objects that every program begins and ends with.
+fn is_of_the_compiler(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    ["crt", "Scrt", "gcrt", "rcrt"]
+        .iter()
+        .any(|start| name.starts_with(start))
+        && name.ends_with(".o")
+}
+
 fn look_at(path: &Path, identity: &[u8], cache: Option<&Cache>) -> Brought {
     let mut brought = Brought::default();
     let Some(data) = contents(path) else {
@@ -109,6 +141,7 @@ fn look_at(path: &Path, identity: &[u8], cache: Option<&Cache>) -> Brought {
             }
             None => brought.add_symbols(&data),
         }
+        brought.starts &= !is_of_the_compiler(path);
         return brought;
     }
     brought.archived = true;
@@ -151,6 +184,11 @@ impl Brought {
         if file.kind() == object::ObjectKind::Dynamic {
             return;
         }
+        let before_main = [".init_array", ".preinit_array", ".ctors"];
+        self.starts |= file.sections().any(|section| {
+            let name = section.name().unwrap_or_default();
+            before_main.iter().any(|start| name.starts_with(start))
+        });
         let defined = file
             .symbols()
             .filter(|symbol| symbol.is_global() && !symbol.is_undefined());

@@ -23,6 +23,30 @@ const OTHERS: &str = "
     pthread_self
     clock_gettime gettimeofday";
 
+/// Of these it is only known that they start no thread and call nothing that the program gave them: input and output, the
+/// environment, time, locks before they are used, the end of the program. (`exit` calls what the program asked it to call, but
+/// does not come back.)
+const ALONE: &str = "
+    fclose fdopen feof ferror fflush fgetc fgets fileno fopen fprintf fputc fputs fread fscanf fseek ftell fwrite getc getchar
+    getline perror printf putc putchar puts rewind scanf setbuf setvbuf snprintf sprintf sscanf ungetc vfprintf vprintf
+    vsnprintf vsprintf
+    __fprintf_chk __printf_chk __snprintf_chk __sprintf_chk __vfprintf_chk __vsnprintf_chk __fgets_chk __fread_chk
+    __isoc99_fscanf __isoc99_scanf __isoc99_sscanf __isoc23_fscanf __isoc23_scanf __isoc23_sscanf
+    __isoc23_strtol __isoc23_strtoll __isoc23_strtoul __isoc23_strtoull
+    __memcpy_chk __memmove_chk __memset_chk __strcpy_chk __strncpy_chk __strcat_chk __strncat_chk
+    close getenv getopt getopt_long getpagesize getpid lseek open pread pwrite read sched_getaffinity sysconf write
+    drand48 erand48 jrand48 lrand48 mrand48 nrand48 rand rand_r random seed48 srand srand48 srandom
+    clock clock_getres ctime ctime_r difftime gmtime gmtime_r localtime localtime_r mktime nanosleep sleep strftime time usleep
+    free realloc reallocarray strdup strerror strndup strsignal strtok strtok_r
+    exit
+    pthread_attr_destroy pthread_attr_init pthread_attr_setdetachstate pthread_attr_setstacksize
+    pthread_barrier_init pthread_barrierattr_init pthread_cond_init pthread_condattr_init pthread_mutex_init
+    pthread_mutexattr_destroy pthread_mutexattr_init pthread_mutexattr_settype pthread_rwlock_init pthread_rwlockattr_init
+    pthread_spin_init sem_init
+    pthread_mutex_lock pthread_mutex_unlock";
+
+static STARTS_NONE: LazyLock<HashSet<&str>> = LazyLock::new(|| ALONE.split_whitespace().collect());
+
 static HARMLESS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
     MATHEMATICS
         .split_whitespace()
@@ -45,6 +69,10 @@ pub fn effects(name: &str) -> Option<Effects> {
             may_not_return: true,
             ..Effects::NONE
         }),
+        _ if STARTS_NONE.contains(name) => Some(Effects {
+            spawns: false,
+            ..Effects::UNKNOWN
+        }),
         _ => None,
     }
 }
@@ -63,8 +91,12 @@ mod tests {
         for name in ["sin", "sinf", "strlen", "malloc"] {
             assert_eq!(effects(name), Some(Effects::NONE), "{name}");
         }
-        for name in ["strlenf", "pthread_mutex_lock", "printf", "mmap", "f", ""] {
+        for name in ["strlenf", "pthread_create", "qsort", "mmap", "f", ""] {
             assert_eq!(effects(name), None, "{name}");
+        }
+        for name in ["printf", "pthread_mutex_lock", "exit"] {
+            let known = effects(name).unwrap_or_default();
+            assert!(known.releases && known.may_not_return && !known.spawns, "{name}");
         }
         assert!(effects("free").is_some_and(|effects| effects.frees && !effects.releases));
     }

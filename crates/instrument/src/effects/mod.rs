@@ -31,6 +31,8 @@ pub struct Effects {
     pub frees: bool,
     /// It does what a loop may do forever: input and output, volatile and atomic accesses.
     pub observable: bool,
+    /// There may be more threads afterwards, or it may come back a second time.
+    pub spawns: bool,
 }
 
 impl Effects {
@@ -47,6 +49,7 @@ impl Effects {
             | (self.may_not_end as u8) << 3
             | (self.frees as u8) << 4
             | (self.observable as u8) << 5
+            | (self.spawns as u8) << 6
     }
 
     /// From that number.
@@ -58,6 +61,7 @@ impl Effects {
             may_not_end: bits & 8 != 0,
             frees: bits & 16 != 0,
             observable: bits & 32 != 0,
+            spawns: bits & 64 != 0,
         }
     }
 
@@ -82,22 +86,47 @@ impl Effects {
     }
 }
 
-const ALL: u8 = 63;
+const ALL: u8 = 127;
 
 /// What is known of functions by their names, seen from one module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Facts(BTreeMap<String, Effects>);
+pub struct Facts {
+    functions: BTreeMap<String, Effects>,
+    /// Which of its first 64 parameters a function keeps no copy of, as bits.
+    forgets: BTreeMap<String, u64>,
+    /// Whether the program has one thread when `main` begins, and `main` is called only then.
+    pub starts_alone: bool,
+}
 
 impl Facts {
     /// What calls of the function of this name may do, if it is one of the link.
     pub fn get(&self, name: &str) -> Option<Effects> {
-        self.0.get(name).copied()
+        self.functions.get(name).copied()
+    }
+
+    /// Whether no copy of the address that a function of the link is given as this parameter stays or is seen by others.
+    pub fn forgets(&self, name: &str, parameter: u32) -> bool {
+        let bits = self.forgets.get(name).copied().unwrap_or_default();
+        parameter < u64::BITS && bits >> parameter & 1 != 0
+    }
+
+    /// Notes which parameters a function keeps no copy of.
+    pub fn note_forgets(&mut self, name: &str, bits: u64) {
+        if bits != 0 {
+            self.forgets.insert(name.to_owned(), bits);
+        }
     }
 
     /// Bytes that stand for all of it.
     pub fn digest(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        for (name, effects) in &self.0 {
+        let mut bytes = vec![u8::from(self.starts_alone)];
+        for (name, forgets) in &self.forgets {
+            bytes.extend(name.bytes());
+            bytes.push(0);
+            bytes.extend(forgets.to_le_bytes());
+        }
+        bytes.push(0);
+        for (name, effects) in &self.functions {
             bytes.extend(name.bytes());
             bytes.extend([0, effects.bits()]);
         }
@@ -107,7 +136,10 @@ impl Facts {
 
 impl FromIterator<(String, Effects)> for Facts {
     fn from_iter<T: IntoIterator<Item = (String, Effects)>>(rows: T) -> Self {
-        Facts(rows.into_iter().collect())
+        Facts {
+            functions: rows.into_iter().collect(),
+            ..Facts::default()
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 //! another in front of when the program is loaded. A member of an archive may be left out in favour of a library, so of
 //! those only names of Rust count, which have a hash in them.
 
-use super::summary::{Reach, Summary};
+use super::summary::{Function, Reach, Summary};
 use super::{Effects, Facts, known};
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
@@ -29,12 +29,18 @@ pub struct Module<'a> {
     pub archived: bool,
 }
 
-/// What is known of all functions of a link that can be called by their names.
-pub fn program(
-    modules: &[Module<'_>],
-    trust: Trust,
-    elsewhere: &HashSet<String>,
-) -> HashMap<String, Effects> {
+/// What is known of a link.
+pub struct Known {
+    /// What its functions do that can be called by their names.
+    pub functions: HashMap<String, Effects>,
+    /// Which of its first 64 parameters each of them keeps no copy of, as bits.
+    pub forgets: HashMap<String, u64>,
+    /// Whether nothing that its modules run before `main` starts a thread.
+    pub starts_alone: bool,
+}
+
+/// Follows the calls of a link.
+pub fn program(modules: &[Module<'_>], trust: Trust, elsewhere: &HashSet<String>) -> Known {
     let mut graph = Graph::default();
     let mut names: HashMap<&str, Name> = HashMap::new();
     for module in modules {
@@ -47,6 +53,10 @@ pub fn program(
             }
         }
     }
+    let certain = |text: &str, name: &Name| {
+        !elsewhere.contains(text) && !name.defined.is_empty() && name.trusted && !is_taken_over(text)
+    };
+    let forgets = forgets(modules, &names, certain);
     // A node for each name, which stands for all functions that it may mean.
     let mut named: HashMap<&str, usize> = HashMap::new();
     for (text, name) in &names {
@@ -74,9 +84,82 @@ pub fn program(
     }
     graph.solve();
     let known = names.iter().filter(|(_, name)| !name.defined.is_empty());
-    known
+    let functions = known
         .map(|(text, _)| ((*text).to_owned(), graph.nodes[named[text]].state))
-        .collect()
+        .collect();
+    let mut starts_alone = trust == Trust::Program;
+    let mut first = 0;
+    for module in modules {
+        let constructor = |number: &u32| graph.nodes[first + *number as usize].state;
+        starts_alone &= !module.summary.starts_otherwise
+            && !module
+                .summary
+                .constructors
+                .iter()
+                .map(constructor)
+                .any(|effects| effects.spawns);
+        first += module.summary.functions.len();
+    }
+    Known {
+        functions,
+        forgets,
+        starts_alone,
+    }
+}
+
+/// Which parameters functions keep no copy of, by themselves and by those that they hand them to.
+fn forgets(
+    modules: &[Module<'_>],
+    names: &HashMap<&str, Name>,
+    certain: impl Fn(&str, &Name) -> bool,
+) -> HashMap<String, u64> {
+    let all: Vec<(usize, &Module<'_>, &Function)> = {
+        let mut first = 0;
+        let mut all = Vec::new();
+        for module in modules {
+            let functions = module.summary.functions.iter();
+            all.extend(functions.map(|function| (first, module, function)));
+            first += module.summary.functions.len();
+        }
+        all
+    };
+    // Until nothing changes, from "whatever does not keep it itself".
+    let own = |function: &Function| {
+        let free = function.parameters.iter().take(64).enumerate();
+        free.filter(|(_, parameter)| !parameter.kept)
+            .fold(0, |bits: u64, (i, _)| bits | 1 << i)
+    };
+    let mut bits: Vec<u64> = all.iter().map(|(_, _, function)| own(function)).collect();
+    let of_name = |bits: &[u64], text: &str| match names.get(text) {
+        Some(name) if certain(text, name) => name.defined.iter().fold(u64::MAX, |all, &at| all & bits[at]),
+        _ => 0,
+    };
+    loop {
+        let mut changed = false;
+        for (at, (first, module, function)) in all.iter().enumerate() {
+            for (i, parameter) in function.parameters.iter().take(64).enumerate() {
+                let forgotten = |&(callee, index): &(u32, u32)| {
+                    let called = &module.summary.functions[callee as usize];
+                    let known = match called.reach {
+                        Reach::Module => bits[first + callee as usize],
+                        _ => of_name(&bits, &called.name),
+                    };
+                    index < 64 && known >> index & 1 != 0
+                };
+                if bits[at] >> i & 1 != 0 && !parameter.given.iter().all(forgotten) {
+                    bits[at] &= !(1 << i);
+                    changed = true;
+                }
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let known = names
+        .keys()
+        .map(|text| ((*text).to_owned(), of_name(&bits, text)));
+    known.filter(|(_, bits)| *bits != 0).collect()
 }
 
 /// What the functions of one module do, if this is known of those that it calls by name.
@@ -212,7 +295,7 @@ impl Graph {
 
 #[cfg(test)]
 mod tests {
-    use super::super::summary::Function;
+    use super::super::summary::Parameter;
     use super::*;
 
     const RELEASES: Effects = Effects {
@@ -228,6 +311,7 @@ mod tests {
             loops: false,
             limit: Effects::UNKNOWN,
             calls: calls.iter().map(|&callee| (callee, Effects::UNKNOWN)).collect(),
+            parameters: Vec::new(),
         }
     }
 
@@ -243,6 +327,7 @@ mod tests {
                     function("d", Reach::All, none, &[2, 3]),
                     declared("sin"),
                 ],
+                ..Summary::default()
             },
             Summary {
                 functions: vec![
@@ -250,12 +335,17 @@ mod tests {
                     function("own", Reach::Module, none, &[2]),
                     function("c", Reach::All, RELEASES, &[]),
                 ],
+                ..Summary::default()
             },
         ]
     }
 
     fn solved(archived: bool, trust: Trust, elsewhere: &[&str]) -> HashMap<String, Effects> {
-        let [one, two] = &two();
+        known(two(), archived, trust, elsewhere).functions
+    }
+
+    fn known(summaries: [Summary; 2], archived: bool, trust: Trust, elsewhere: &[&str]) -> Known {
+        let [one, two] = &summaries;
         let modules = [one, two].map(|summary| Module { summary, archived });
         program(
             &modules,
@@ -283,6 +373,45 @@ mod tests {
     }
 
     #[test]
+    fn what_is_handed_on_is_kept_if_the_last_one_keeps_it() {
+        let forgets = |kept: bool, archived| {
+            let [mut one, mut two] = two();
+            let parameter = |kept, given: &[(u32, u32)]| Parameter {
+                kept,
+                given: given.to_vec(),
+            };
+            // `a` hands it to `b`, which hands it to `own`, which hands it to `c`; `d` to itself and to nobody.
+            one.functions[0].parameters = vec![parameter(true, &[]), parameter(false, &[(1, 0)])];
+            one.functions[2].parameters = vec![parameter(false, &[(2, 0)]), parameter(false, &[(3, 0)])];
+            two.functions[0].parameters = vec![parameter(false, &[(1, 0)])];
+            two.functions[1].parameters = vec![parameter(false, &[(2, 1)])];
+            two.functions[2].parameters = vec![parameter(true, &[]), parameter(kept, &[])];
+            known([one, two], archived, Trust::Program, &[]).forgets
+        };
+        let all = forgets(false, false);
+        assert_eq!((all["a"], all["b"], all["c"], all["d"]), (2, 1, 2, 1));
+        let kept = forgets(true, false);
+        assert_eq!(kept.keys().collect::<Vec<_>>(), ["d"]);
+        assert!(forgets(false, true).is_empty(), "others may take their place");
+    }
+
+    #[test]
+    fn a_program_starts_alone_unless_a_constructor_may_start_a_thread() {
+        let starts = |summaries, trust| known(summaries, false, trust, &[]).starts_alone;
+        assert!(starts(two(), Trust::Program));
+        assert!(!starts(two(), Trust::Library));
+        let [mut one, two_] = two();
+        // `d` calls `sin`.
+        one.constructors = vec![2];
+        assert!(starts([one.clone(), two_.clone()], Trust::Program));
+        one.functions[3].name = "unknown".into();
+        assert!(!starts([one, two_.clone()], Trust::Program));
+        let [mut one, _] = two();
+        one.starts_otherwise = true;
+        assert!(!starts([one, two_], Trust::Program));
+    }
+
+    #[test]
     fn one_module_knows_its_own() {
         let [_, two] = &two();
         let known = module(two, &Facts::default());
@@ -296,6 +425,7 @@ mod tests {
     fn loops_end_unless_they_are_seen_to_go_on() {
         let mut summary = Summary {
             functions: vec![function("f", Reach::Module, Effects::NONE, &[])],
+            ..Summary::default()
         };
         summary.functions[0].loops = true;
         assert_eq!(module(&summary, &Facts::default())[0], Effects::NONE);

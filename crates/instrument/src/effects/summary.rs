@@ -7,6 +7,10 @@ use super::Effects;
 pub struct Summary {
     /// Its functions, also those that it only calls.
     pub functions: Vec<Function>,
+    /// The numbers of functions that run before `main`.
+    pub constructors: Vec<u32>,
+    /// Whether it has other code run before `main`, or calls `main` itself.
+    pub starts_otherwise: bool,
 }
 
 /// A function.
@@ -24,6 +28,17 @@ pub struct Function {
     pub limit: Effects,
     /// The numbers of functions that it calls, each with the most that the call can do by its attributes.
     pub calls: Vec<(u32, Effects)>,
+    /// What it does with the addresses that it is given, for each parameter; none for one that is only declared.
+    pub parameters: Vec<Parameter>,
+}
+
+/// What a function does with an address that it is given.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parameter {
+    /// A copy of it may stay when the function returns, or be seen by others meanwhile.
+    pub kept: bool,
+    /// The numbers of functions that it is handed to, and as which parameter.
+    pub given: Vec<(u32, u32)>,
 }
 
 /// Who can see a function.
@@ -44,7 +59,11 @@ const REACHES: [Reach; 4] = [Reach::Module, Reach::Output, Reach::All, Reach::De
 impl Summary {
     /// As bytes.
     pub fn write(&self) -> Vec<u8> {
-        let mut bytes = Vec::new();
+        let mut bytes = vec![u8::from(self.starts_otherwise)];
+        bytes.extend((self.constructors.len() as u32).to_le_bytes());
+        for constructor in &self.constructors {
+            bytes.extend(constructor.to_le_bytes());
+        }
         for function in &self.functions {
             let reach = REACHES.iter().position(|&reach| reach == function.reach);
             bytes.extend([
@@ -60,12 +79,26 @@ impl Summary {
                 bytes.extend(callee.to_le_bytes());
                 bytes.push(limit.bits());
             }
+            bytes.extend((function.parameters.len() as u32).to_le_bytes());
+            for parameter in &function.parameters {
+                bytes.push(parameter.kept.into());
+                bytes.extend((parameter.given.len() as u32).to_le_bytes());
+                for (callee, index) in &parameter.given {
+                    bytes.extend(callee.to_le_bytes());
+                    bytes.extend(index.to_le_bytes());
+                }
+            }
         }
         bytes
     }
 
     /// From those bytes; none if they are no summary.
     pub fn read(mut bytes: &[u8]) -> Option<Summary> {
+        let starts_otherwise = *bytes.split_off_first()? != 0;
+        let mut constructors = Vec::new();
+        for _ in 0..take_number(&mut bytes)? {
+            constructors.push(take_number(&mut bytes)?);
+        }
         let mut functions = Vec::new();
         while !bytes.is_empty() {
             let &[reach, own, loops, limit] = bytes.split_off(..4)?.first_chunk()?;
@@ -77,6 +110,15 @@ impl Summary {
                 let callee = take_number(&mut bytes)?;
                 calls.push((callee, Effects::from_bits(*bytes.split_off_first()?)));
             }
+            let mut parameters = Vec::new();
+            for _ in 0..take_number(&mut bytes)? {
+                let kept = *bytes.split_off_first()? != 0;
+                let mut given = Vec::new();
+                for _ in 0..take_number(&mut bytes)? {
+                    given.push((take_number(&mut bytes)?, take_number(&mut bytes)?));
+                }
+                parameters.push(Parameter { kept, given });
+            }
             functions.push(Function {
                 name,
                 reach: *REACHES.get(usize::from(reach))?,
@@ -84,13 +126,25 @@ impl Summary {
                 loops: loops != 0,
                 limit: Effects::from_bits(limit),
                 calls,
+                parameters,
             });
         }
+        let given = functions
+            .iter()
+            .flat_map(|function| &function.parameters)
+            .flat_map(|parameter| &parameter.given);
         let whole = functions
             .iter()
             .flat_map(|function| &function.calls)
-            .all(|&(callee, _)| (callee as usize) < functions.len());
-        whole.then_some(Summary { functions })
+            .map(|&(callee, _)| callee)
+            .chain(constructors.iter().copied())
+            .chain(given.map(|&(callee, _)| callee))
+            .all(|callee| (callee as usize) < functions.len());
+        whole.then_some(Summary {
+            functions,
+            constructors,
+            starts_otherwise,
+        })
     }
 }
 
@@ -111,12 +165,24 @@ mod tests {
             loops: true,
             limit: Effects::UNKNOWN,
             calls: calls.to_vec(),
+            parameters: vec![
+                Parameter {
+                    kept: true,
+                    given: Vec::new(),
+                },
+                Parameter {
+                    kept: false,
+                    given: vec![(1, 0), (0, 7)],
+                },
+            ],
         };
         let summary = Summary {
             functions: vec![
                 function("a", Reach::Module, &[(1, Effects::NONE), (0, Effects::UNKNOWN)]),
                 function("", Reach::Declared, &[]),
             ],
+            constructors: vec![1],
+            starts_otherwise: true,
         };
         let bytes = summary.write();
         assert_eq!(Summary::read(&bytes), Some(summary));

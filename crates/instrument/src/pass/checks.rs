@@ -14,6 +14,7 @@ use super::private::Private;
 use super::redirect::redirect;
 use super::redundant;
 use super::templates::{Shape, Template};
+use super::whole::Whole;
 use super::{lanes, log, loops, neighbours, outside, perform, unmasked};
 use crate::decisions::Rule;
 use crate::module::{Options, Placement};
@@ -29,6 +30,8 @@ pub struct Inserter<'m, 'u> {
     reader: Reader,
     places: Places<'m>,
     private: Private<'m>,
+    /// What all of the program says of its memory, if that is asked.
+    whole: Option<Whole<'m>>,
     used: &'u mut BTreeSet<Template>,
     kinds: Kinds,
     /// Whether accesses are to be counted.
@@ -47,6 +50,8 @@ pub struct Inserter<'m, 'u> {
 #[derive(Clone, Copy, PartialEq)]
 enum Logged {
     Accesses,
+    /// Those that have no check by this rule.
+    Untold(Rule),
     Checks,
 }
 
@@ -66,6 +71,8 @@ struct Kinds {
 #[derive(Default)]
 struct Plan<'m> {
     plain: Vec<(Value<'m>, Access<'m>)>,
+    /// Those that need no check by what other functions do.
+    untold: Vec<(Value<'m>, Access<'m>, Rule)>,
     /// Loads and stores that the runtime makes, and their bytes.
     performed: Vec<(Value<'m>, u64)>,
     /// Stores of what may be pointers, checked or not.
@@ -86,12 +93,14 @@ impl<'m, 'u> Inserter<'m, 'u> {
         options: &Options,
         calls: effects::Calls<'m>,
     ) -> Self {
+        let whole = (options.placement != Placement::Off && !options.record).then(|| Whole::new(ir, &calls));
         Inserter {
             ir,
             builder: Builder::new(ir),
             reader: Reader::new(layout),
             places: Places::new(ir, layout),
             private: Private::new(ir),
+            whole,
             used,
             count: options.count,
             kinds: Kinds {
@@ -179,6 +188,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
             && plan.fences.is_empty()
             && plan.performed.is_empty()
             && plan.links.is_empty()
+            && (plan.untold.is_empty() || self.log.is_none())
         {
             return;
         }
@@ -191,6 +201,10 @@ impl<'m, 'u> Inserter<'m, 'u> {
             keeping = Keeping::Not;
         }
         self.to_entry(blocks[0]);
+        if self.log.is_some() {
+            log::locals(self.ir, &self.builder, blocks[0], self.reader.layout());
+            self.to_entry(blocks[0]);
+        }
         let thread = context::thread_variable(self.ir, &self.builder);
         // Contexts first: a check must come after the function's value is stored, and before the old one is put back.
         context::keep(self.ir, &self.builder, thread, keeping, &plan.calls);
@@ -198,6 +212,11 @@ impl<'m, 'u> Inserter<'m, 'u> {
             // The same ways to bytes as checks have, so that nothing is logged of one and not of the other.
             self.log = Some(Logged::Accesses);
             for (at, access) in logged {
+                self.builder.before(at);
+                self.check(access, thread, keeping);
+            }
+            for (at, access, rule) in plan.untold {
+                self.log = Some(Logged::Untold(rule));
                 self.builder.before(at);
                 self.check(access, thread, keeping);
             }
@@ -280,6 +299,11 @@ impl<'m, 'u> Inserter<'m, 'u> {
                             continue;
                         }
                         count = Some((at, count.map_or(1, |(_, count)| count + 1)));
+                        if let Some(rule) = self.needs_none_by_others(access) {
+                            self.decisions.note(at, &access, rule, None);
+                            plan.untold.push((at, access, rule));
+                            continue;
+                        }
                         if self.record {
                             match access.extent {
                                 Extent::Bytes(size)
@@ -383,6 +407,11 @@ impl<'m, 'u> Inserter<'m, 'u> {
         // What only reads may do without is constant.
         let private = !self.decisions.wanted() || self.private.is_private(access.pointer, true);
         Some(if private { Rule::Private } else { Rule::Constant })
+    }
+
+    /// The same by what other functions do.
+    fn needs_none_by_others(&mut self, access: Access<'m>) -> Option<Rule> {
+        self.whole.as_mut()?.rule(access.pointer, access.write)
     }
 
     /// Puts the builder behind the locals of the entry block. All locals must be there: in another block than the first,
@@ -502,7 +531,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
     fn call(&mut self, shape: Shape, write: bool, keeping: Keeping, arguments: &[Value<'m>]) {
         if let Some(what) = self.log {
             self.log(what, shape, write, arguments);
-            if what == Logged::Accesses {
+            if what != Logged::Checks {
                 return;
             }
         }
@@ -527,7 +556,8 @@ impl<'m, 'u> Inserter<'m, 'u> {
             Shape::RangeIf => builder.select(arguments[2], arguments[1], ir.number(0)),
         };
         match what {
-            Logged::Accesses => log::access(ir, builder, arguments[0], bytes, write),
+            Logged::Accesses => log::access(ir, builder, (arguments[0], bytes), write, None),
+            Logged::Untold(rule) => log::access(ir, builder, (arguments[0], bytes), write, Some(rule)),
             Logged::Checks => {
                 let once = [ir.number(1), ir.number(0), bytes];
                 log::check(ir, builder, arguments[0], once, write);

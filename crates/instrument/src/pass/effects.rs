@@ -2,6 +2,7 @@
 
 use super::flow;
 use super::ir::{At, Ir, Opcode, Order, Value, attribute_kind, llvm};
+use super::private::Private;
 use crate::effects::summary::{Function, Reach, Summary};
 use crate::effects::{Effects, Facts, known, resolve};
 use llvm_sys::LLVMVisibility;
@@ -25,6 +26,11 @@ impl<'m> Calls<'m> {
             known: functions.into_iter().zip(effects).collect(),
             facts,
         }
+    }
+
+    /// What is known of the link.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
     }
 
     /// What a call may do.
@@ -59,15 +65,57 @@ pub fn summary(ir: Ir<'_>) -> Summary {
 /// The functions and other names of a module, and what they do.
 fn read<'m>(ir: Ir<'m>) -> (Vec<Value<'m>>, Summary) {
     let reader = Reader::new(ir);
+    let private = Private::new(ir);
     let mut all: Vec<Value<'m>> = ir.functions();
     all.retain(|function| function.intrinsic().is_none());
     all.extend(ir.aliases());
     let numbers: HashMap<Value<'m>, u32> = all.iter().copied().zip(0..).collect();
     let functions = all
         .iter()
-        .map(|&function| reader.function(function, &numbers))
+        .map(|&function| {
+            let mut summary = reader.function(function, &numbers);
+            if summary.reach != Reach::Declared && function.is_function() {
+                let parameters = function.parameters().into_iter();
+                summary.parameters = parameters
+                    .map(|parameter| private.parameter(parameter, &numbers))
+                    .collect();
+            }
+            summary
+        })
         .collect();
-    (all, Summary { functions })
+    let (constructors, starts_otherwise) = before_main(ir, &numbers);
+    let summary = Summary {
+        functions,
+        constructors,
+        starts_otherwise,
+    };
+    (all, summary)
+}
+
+/// The functions that run before `main`; and whether there may be others, or `main` is called by the program itself.
+fn before_main<'m>(ir: Ir<'m>, numbers: &HashMap<Value<'m>, u32>) -> (Vec<u32>, bool) {
+    let mut first = ir.resolvers();
+    if let Some(list) = ir.global("llvm.global_ctors") {
+        // Each has a priority, the function and what it belongs to.
+        let entries = list.initializer().into_iter().flat_map(Value::operands);
+        first.extend(entries.filter_map(|entry| entry.operands().nth(1)));
+    }
+    let numbered: Option<Vec<u32>> = first
+        .iter()
+        .map(|function| numbers.get(function).copied())
+        .collect();
+    let listed = [".init_array", ".preinit_array", ".ctors"];
+    let otherwise = ir.globals().into_iter().any(|global| {
+        let section = global.section().to_bytes();
+        listed.iter().any(|start| section.starts_with(start.as_bytes()))
+    });
+    let used = ir.functions().into_iter().any(|function| match function.name() {
+        "main" => function.is_declaration() || function.users().next().is_some(),
+        "_start" => !function.is_declaration(),
+        _ => false,
+    });
+    let unknown = numbered.is_none();
+    (numbered.unwrap_or_default(), otherwise || used || unknown)
 }
 
 /// What a call calls.
@@ -108,6 +156,7 @@ impl Reader {
             loops: false,
             limit: Effects::UNKNOWN,
             calls: Vec::new(),
+            parameters: Vec::new(),
         };
         if !function.is_function() {
             match numbers.get(&aliased(function)) {

@@ -1,16 +1,25 @@
 //! A program that logs what it does, for the proof of the placement (BigFoot §5): every access that needs a check, whether it
-//! has one of its own or not; every check that is made; and what synchronises in between.
+//! has one of its own or not; every check that is made; and what synchronises in between. Also accesses that are left out by
+//! what all of the program does ([`super::whole`]), and where variables of functions begin.
 //!
 //! This is for tests only. The functions that are called here are in no library of ours: a test brings them. What
 //! synchronises is told apart from [`super::effects`], whose answers are among what is to be proved: by the orderings of atomic
 //! operations, and by a table of functions of libc. Calls of other functions outside of the link say nothing.
 
 use super::builder::Builder;
-use super::ir::{Ir, Opcode, Order, Value};
+use super::ir::{Block, Ir, Opcode, Order, Value};
 use super::loops::{Sweep, Work};
+use crate::decisions::Rule;
+use llvm_sys::target::LLVMTargetDataRef;
 
 /// `(address, bytes, write)`.
 const ACCESS: &str = "deadheat_log_access";
+/// `(address, bytes, write)` of memory that is called private.
+const PRIVATE: &str = "deadheat_log_private";
+/// `(address, bytes, write)` of memory that is called published.
+const PUBLISHED: &str = "deadheat_log_published";
+/// `(address, bytes)` of a variable of a function that begins.
+const BEGIN: &str = "deadheat_log_begin";
 /// `(address, count, stride, bytes, write)`.
 const CHECK: &str = "deadheat_log_check";
 /// `(footprint, address, bytes, write)`: what is added to a footprint.
@@ -19,13 +28,15 @@ const GATHER: &str = "deadheat_log_gather";
 const COLUMN: &str = "deadheat_log_column";
 /// `(footprint)`: what was added to it is checked.
 const COMMIT: &str = "deadheat_log_commit";
-/// `(what)`: the sum of [`ACQUIRE`] and [`RELEASE`].
+/// `(what)`: the sum of [`ACQUIRE`], [`RELEASE`] and [`START`].
 const SYNC: &str = "deadheat_log_sync";
 /// `(address)` of a block of the heap that is given back.
 const FREE: &str = "deadheat_log_free";
 
 const ACQUIRE: u32 = 1;
 const RELEASE: u32 = 2;
+/// A thread is started.
+const START: u32 = 4;
 
 /// Functions that acquire when they return.
 const ACQUIRING: &[&str] = &[
@@ -53,11 +64,43 @@ const RELEASING: &[&str] = &[
 ];
 const FREEING: &[&str] = &["free", "realloc"];
 
-/// Logs an access, before it.
-pub fn access<'m>(ir: Ir<'m>, builder: &Builder<'m>, address: Value<'m>, bytes: Value<'m>, write: bool) {
+/// Logs an access, before it; by which rule it is left out of all checks, if it is.
+pub fn access<'m>(
+    ir: Ir<'m>,
+    builder: &Builder<'m>,
+    (address, bytes): (Value<'m>, Value<'m>),
+    write: bool,
+    rule: Option<Rule>,
+) {
+    let name = match rule {
+        None => ACCESS,
+        Some(Rule::Published) => PUBLISHED,
+        Some(_) => PRIVATE,
+    };
     let ty = ir.function_type(ir.void(), &[ir.pointer(), ir.integer(64), ir.integer(32)]);
-    let hook = ir.declare(ACCESS, ty);
+    let hook = ir.declare(name, ty);
     builder.call(hook, ty, &[address, bytes, ir.small(write.into())]);
+}
+
+/// Logs where the variables of a function begin.
+pub fn locals<'m>(ir: Ir<'m>, builder: &Builder<'m>, entry: Block<'m>, layout: LLVMTargetDataRef) {
+    let ty = ir.function_type(ir.void(), &[ir.pointer(), ir.integer(64)]);
+    let sized = |at: Value<'m>| Some((at, ir.number(at.local_size(layout)?)));
+    let locals: Vec<_> = entry.instructions().filter_map(sized).collect();
+    for &(local, bytes) in &locals {
+        builder.call(ir.declare(BEGIN, ty), ty, &[local, bytes]);
+    }
+    // Two that are never in use at once may be given one place.
+    for (local, bytes) in locals {
+        let starts = |user: &Value<'m>| {
+            user.opcode() == Some(Opcode::LLVMCall)
+                && user.callee().intrinsic() == Some("llvm.lifetime.start")
+        };
+        for at in local.users().filter(starts).collect::<Vec<_>>() {
+            builder.after(at);
+            builder.call(ir.declare(BEGIN, ty), ty, &[local, bytes]);
+        }
+    }
 }
 
 /// Logs a check of `count` places.
@@ -164,7 +207,8 @@ pub fn call<'m>(ir: Ir<'m>, builder: &Builder<'m>, call: Value<'m>) {
     let name = callee.name();
     if RELEASING.contains(&name) {
         builder.before(call);
-        sync(ir, builder, RELEASE);
+        let start = if name == "pthread_create" { START } else { 0 };
+        sync(ir, builder, RELEASE | start);
     }
     if FREEING.contains(&name) {
         builder.before(call);

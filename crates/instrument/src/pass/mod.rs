@@ -31,6 +31,7 @@ mod redundant;
 mod sections;
 mod templates;
 mod unmasked;
+mod whole;
 mod x86;
 
 use crate::effects::Facts;

@@ -4,6 +4,8 @@
 //! pointers, and if one of them leaves the function, all of them are shared. Whatever is not known leaves.
 
 use super::ir::{At, Ir, Opcode, Value, attribute_kind};
+use crate::effects::Facts;
+use crate::effects::summary::Parameter;
 use std::collections::{HashMap, HashSet};
 
 /// So many values are walked through at most; then the answer is "shared".
@@ -15,12 +17,20 @@ pub struct Private<'m> {
     captures: u32,
     byval: u32,
     tbaa: u32,
+    /// What functions of other modules do with addresses.
+    facts: Facts,
 }
 
 impl<'m> Private<'m> {
     /// Nothing yet.
     pub fn new(ir: Ir<'m>) -> Self {
+        Private::knowing(ir, Facts::default())
+    }
+
+    /// Nothing yet, but of functions that the module calls.
+    pub fn knowing(ir: Ir<'m>, facts: Facts) -> Self {
         Private {
+            facts,
             captured: HashMap::new(),
             captures: attribute_kind("captures"),
             byval: attribute_kind("byval"),
@@ -37,7 +47,7 @@ impl<'m> Private<'m> {
     }
 
     /// Whether accesses to an object need no check.
-    fn needs_none(&mut self, object: Value<'m>, write: bool) -> bool {
+    pub fn needs_none(&mut self, object: Value<'m>, write: bool) -> bool {
         // A local, the callee's own copy of an argument, or a thread's own copy of a variable, if its address stays here.
         // (The address of a thread-local may well leave: then it is memory like any other.)
         let own = object.opcode() == Some(Opcode::LLVMAlloca)
@@ -78,7 +88,7 @@ impl<'m> Private<'m> {
     }
 
     /// Whether the address of an object may get to where others find it.
-    fn is_captured(&mut self, object: Value<'m>) -> bool {
+    pub fn is_captured(&mut self, object: Value<'m>) -> bool {
         if let Some(&known) = self.captured.get(&object) {
             return known;
         }
@@ -110,7 +120,8 @@ impl<'m> Private<'m> {
         false
     }
 
-    fn use_of(&self, pointer: Value<'m>, user: Value<'m>) -> Use {
+    /// What an instruction or a constant does with an address.
+    pub fn use_of(&self, pointer: Value<'m>, user: Value<'m>) -> Use {
         use Opcode::*;
         let Some(opcode) = user.opcode().or_else(|| user.constant_opcode()) else {
             return Use::Leaves;
@@ -160,6 +171,9 @@ impl<'m> Private<'m> {
         if callee == pointer || call.has_bundles() {
             return Use::Leaves;
         }
+        if callee.is_function() && callee.is_declaration() && is_release(callee.name()) {
+            return Use::Stays;
+        }
         // `captures(none)`: no copy of the address outlives the call. What the callee does with it before it returns is
         // checked there, and comes before all that we do after the call.
         let leaves = call.arguments().enumerate().any(|(i, argument)| {
@@ -167,13 +181,88 @@ impl<'m> Private<'m> {
             argument == pointer
                 && call.call_attribute(at, self.captures) != Some(0)
                 && call.call_attribute(at, self.byval).is_none()
+                && !(is_plain_call(call) && !callee.is_local() && self.facts.forgets(callee.name(), i as u32))
         });
         Use::leaves_if(leaves)
     }
+
+    /// What a function does with a parameter, where `numbers` are those of functions and other names of the module.
+    pub fn parameter(&self, parameter: Value<'m>, numbers: &HashMap<Value<'m>, u32>) -> Parameter {
+        let mut result = Parameter {
+            kept: !parameter.ty().is_plain_pointer(),
+            given: Vec::new(),
+        };
+        if result.kept {
+            return result;
+        }
+        let mut seen = HashSet::from([parameter]);
+        let mut todo = vec![parameter];
+        while let Some(pointer) = todo.pop() {
+            for user in pointer.users() {
+                match self.use_of(pointer, user) {
+                    Use::Stays => {}
+                    Use::Becomes if seen.len() < STEPS => {
+                        if seen.insert(user) {
+                            todo.push(user);
+                        }
+                    }
+                    Use::Becomes => result.kept = true,
+                    Use::Leaves => match self.handed(pointer, user, numbers) {
+                        Some(given) => result.given.extend(given),
+                        None => result.kept = true,
+                    },
+                }
+                if result.kept {
+                    result.given.clear();
+                    return result;
+                }
+            }
+        }
+        result.given.sort_unstable();
+        result.given.dedup();
+        result
+    }
+
+    /// The functions that a call hands an address to, and as which parameters, if that is all it does with it.
+    fn handed(
+        &self,
+        pointer: Value<'m>,
+        call: Value<'m>,
+        numbers: &HashMap<Value<'m>, u32>,
+    ) -> Option<Vec<(u32, u32)>> {
+        let invoked = matches!(call.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke));
+        if !invoked || !is_plain_call(call) || call.has_bundles() {
+            return None;
+        }
+        let number = *numbers.get(&call.callee())?;
+        let fixed = call.callee().parameters().len();
+        let given = call
+            .arguments()
+            .enumerate()
+            .filter(|(_, argument)| *argument == pointer);
+        given
+            .map(|(i, _)| (i < fixed).then_some((number, i as u32)))
+            .collect()
+    }
+}
+
+/// Whether it calls a function as what that is.
+fn is_plain_call(call: Value<'_>) -> bool {
+    let callee = call.callee();
+    callee.is_function() && callee.function_type() == call.called_type()
+}
+
+/// Whether a function gives memory back. Not everyone says of them that they keep nothing.
+fn is_release(name: &str) -> bool {
+    matches!(name, "free" | "realloc")
+        || name.starts_with("_ZdlPv")
+        || name.starts_with("_ZdaPv")
+        || name.ends_with("__rust_dealloc")
+        || name.ends_with("__rust_realloc")
 }
 
 /// What a use does with an address.
-enum Use {
+pub enum Use {
     /// It is used and gone.
     Stays,
     /// The user is another pointer to the same object.

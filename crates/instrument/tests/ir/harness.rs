@@ -1,6 +1,7 @@
 //! Instruments a module given as text and lists the calls of the runtime in its functions.
 
-use deadheat_instrument::module::{Options, Placement, instrumented_text};
+use deadheat_instrument::effects::Facts;
+use deadheat_instrument::module::{Options, Placement, instrumented_text_knowing};
 
 /// What every module begins with, and some functions that tests use.
 const HEAD: &str = r#"
@@ -37,7 +38,23 @@ pub fn try_instrument(module: &str) -> Result<String, String> {
     try_with(module, false, Placement::Redundant)
 }
 
+/// The instrumented module, if nothing runs before `main`.
+pub fn as_program(module: &str, placement: Placement) -> String {
+    let mut facts = Facts::default();
+    facts.starts_alone = true;
+    knowing(module, placement, &facts)
+}
+
+/// The instrumented module, with what is known of the functions that it calls.
+pub fn knowing(module: &str, placement: Placement, facts: &Facts) -> String {
+    try_knowing(module, false, placement, facts).unwrap_or_else(|error| panic!("{error}"))
+}
+
 fn try_with(module: &str, count: bool, placement: Placement) -> Result<String, String> {
+    try_knowing(module, count, placement, &Facts::default())
+}
+
+fn try_knowing(module: &str, count: bool, placement: Placement, facts: &Facts) -> Result<String, String> {
     let options = Options {
         count,
         placement,
@@ -46,7 +63,7 @@ fn try_with(module: &str, count: bool, placement: Placement) -> Result<String, S
         pic: true,
         ..Options::default()
     };
-    instrumented_text(format!("{HEAD}{module}").as_bytes(), "test", &options)
+    instrumented_text_knowing(format!("{HEAD}{module}").as_bytes(), "test", &options, facts)
         .map_err(|error| error.to_string())
 }
 

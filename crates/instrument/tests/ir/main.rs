@@ -10,3 +10,4 @@ mod loops;
 mod neighbours;
 mod outside;
 mod redundant;
+mod whole;

@@ -1,0 +1,400 @@
+//! What needs no check by all that a program does, and what looks like it but does.
+
+use crate::harness::{as_program, function, hooks, instrument, knowing, with_all_checks};
+use deadheat_instrument::effects::Facts;
+use deadheat_instrument::module::Placement;
+
+/// A function that reads and writes by its parameter, and `f`, which calls it.
+fn called(linkage: &str, attributes: &str, rest: &str) -> String {
+    format!(
+        "declare ptr @malloc(i64)
+        declare void @free(ptr)
+        @kept = global ptr null
+        define {linkage} void @callee(ptr {attributes} %p) noinline {{
+            store volatile i64 1, ptr %p, align 8
+            ret void
+        }}
+        {rest}"
+    )
+}
+
+#[track_caller]
+fn callee_checks(module: &str, checked: bool) {
+    let text = instrument(module);
+    let expected: &[&str] = if checked { &["write8(%p)"] } else { &[] };
+    assert_eq!(hooks(&text, "callee"), expected, "in\n{text}");
+    // Whatever is known, `off` does not use it.
+    assert_eq!(hooks(&with_all_checks(module), "callee"), ["write8(%p)"]);
+}
+
+const LOCAL: &str = "define void @f() {
+    %l = alloca i64
+    call void @callee(ptr %l)
+    ret void
+}";
+
+#[test]
+fn a_parameter_that_is_always_private_has_no_checks() {
+    callee_checks(&called("internal", "captures(none)", LOCAL), false);
+    // Of the heap, and a constant distance away.
+    let heap = "define void @f() {
+        %l = call ptr @malloc(i64 16)
+        %m = getelementptr i8, ptr %l, i64 8
+        call void @callee(ptr %m)
+        call void @free(ptr %l)
+        ret void
+    }";
+    callee_checks(&called("internal", "captures(none)", heap), false);
+    // Handed on by a function of which the same is true.
+    let through = format!(
+        "define internal void @between(ptr captures(none) %q) noinline {{
+            call void @callee(ptr %q)
+            ret void
+        }}
+        {}",
+        LOCAL.replace("@callee", "@between")
+    );
+    callee_checks(&called("internal", "captures(none)", &through), false);
+}
+
+#[test]
+fn a_parameter_that_may_be_shared_is_checked() {
+    // Somebody else may call it.
+    callee_checks(&called("", "captures(none)", LOCAL), true);
+    callee_checks(&called("hidden", "captures(none)", LOCAL), true);
+    // It may keep the address.
+    callee_checks(&called("internal", "", LOCAL), true);
+    for other in [
+        // One call of many with something else.
+        "define void @g(ptr %q) {
+            call void @callee(ptr %q)
+            ret void
+        }",
+        "@variable = global i64 0
+        define void @g() {
+            call void @callee(ptr @variable)
+            ret void
+        }",
+        "define void @g(ptr %q, i1 %c) {
+            %l = alloca i64
+            %s = select i1 %c, ptr %l, ptr %q
+            call void @callee(ptr %s)
+            ret void
+        }",
+        "define void @g(ptr %q) {
+            %l = load ptr, ptr %q, align 8
+            call void @callee(ptr %l)
+            ret void
+        }",
+        "define void @g(i64 %n) {
+            %l = inttoptr i64 %n to ptr
+            call void @callee(ptr %l)
+            ret void
+        }",
+        // By a function that others call.
+        "define void @g(ptr captures(none) %q) {
+            call void @between(ptr %q)
+            ret void
+        }
+        define internal void @between(ptr captures(none) %q) noinline {
+            call void @callee(ptr %q)
+            ret void
+        }",
+        // Its address is known.
+        "@table = global ptr @callee",
+        "@another = alias void (ptr), ptr @callee",
+        "define void @g() {
+            call void @take(ptr @callee)
+            ret void
+        }",
+        "define void @g(ptr %q) {
+            store ptr @callee, ptr %q, align 8
+            ret void
+        }",
+        // Called as something else.
+        "define void @g(i64 %n) {
+            call void @callee(i64 %n)
+            ret void
+        }",
+        // Memory that other threads come to see: before the call, after it, by a part of it, by a copy of the address.
+        "define void @g() {
+            %l = alloca i64
+            call void @take(ptr %l)
+            call void @callee(ptr %l)
+            ret void
+        }",
+        "define void @g() {
+            %l = call ptr @malloc(i64 16)
+            call void @callee(ptr %l)
+            %m = getelementptr i8, ptr %l, i64 8
+            store ptr %m, ptr @kept, align 8
+            ret void
+        }",
+        "define void @g(ptr %q) {
+            %l = alloca i64
+            %o = atomicrmw xchg ptr %q, ptr %l seq_cst
+            call void @callee(ptr %l)
+            ret void
+        }",
+        "define void @g(ptr %q) {
+            %l = alloca i64
+            %n = ptrtoint ptr %l to i64
+            store i64 %n, ptr %q, align 8
+            call void @callee(ptr %l)
+            ret void
+        }",
+        "declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+        define void @g(ptr %q) {
+            %l = alloca i64
+            %a = alloca ptr
+            store ptr %l, ptr %a, align 8
+            call void @llvm.memcpy.p0.p0.i64(ptr %q, ptr %a, i64 8, i1 false)
+            call void @callee(ptr %l)
+            ret void
+        }",
+        "define ptr @g() {
+            %l = call ptr @malloc(i64 16)
+            call void @callee(ptr %l)
+            ret ptr %l
+        }",
+        "declare void @print(ptr, ...)
+        define void @g() {
+            %l = alloca i64
+            call void @callee(ptr %l)
+            call void (ptr, ...) @print(ptr null, ptr %l)
+            ret void
+        }",
+    ] {
+        callee_checks(
+            &called("internal", "captures(none)", &format!("{LOCAL}\n{other}")),
+            true,
+        );
+    }
+}
+
+#[test]
+fn memory_of_the_heap_whose_address_stays_has_no_checks() {
+    let program = |rest: &str| {
+        format!(
+            "declare ptr @malloc(i64)
+            declare void @free(ptr)
+            define i64 @f(ptr %q) {{
+                %l = call ptr @malloc(i64 16)
+                store volatile i64 1, ptr %l, align 8
+                {rest}
+                call void @free(ptr %l)
+                ret i64 0
+            }}"
+        )
+    };
+    assert_eq!(hooks(&instrument(&program("")), "f"), ["free(%l)"]);
+    assert_eq!(
+        hooks(&with_all_checks(&program("")), "f"),
+        ["write8(%l)", "free(%l)"]
+    );
+    let leaves = program("store volatile ptr %l, ptr %q, align 8");
+    assert!(hooks(&instrument(&leaves), "f").contains(&"write8(%l)".to_owned()));
+}
+
+#[test]
+fn locals_that_functions_of_other_modules_do_not_keep_have_no_checks() {
+    let module = |call: &str| {
+        format!(
+            "declare void @two(ptr, ptr)
+            declare void @more(ptr, ...)
+            define internal void @own(ptr %p) noinline {{
+                call void @take(ptr %p)
+                ret void
+            }}
+            define void @f(ptr %q) {{
+                %l = alloca i64
+                store volatile i64 1, ptr %l, align 8
+                call void {call}
+                ret void
+            }}"
+        )
+    };
+    let mut facts = Facts::default();
+    // The second parameter of two.
+    for name in ["two", "own", "more"] {
+        facts.note_forgets(name, 2);
+    }
+    facts.note_forgets("own", 1);
+    let checked = |call: &str, placement| {
+        let hooks = hooks(&knowing(&module(call), placement, &facts), "f");
+        hooks.contains(&"write8(%l)".to_owned())
+    };
+    let known = "@two(ptr %q, ptr %l)";
+    assert!(!checked(known, Placement::Redundant));
+    assert!(checked(known, Placement::Off));
+    for call in [
+        "@two(ptr %l, ptr %q)",
+        "@two(ptr %l, ptr %l)",
+        "@take(ptr %l)",
+        // One of its own that has the name of another's.
+        "@own(ptr %l)",
+        // Not as it is defined.
+        "@two(ptr %q, ptr %l, i64 0)",
+        "%q(ptr %q, ptr %l)",
+    ] {
+        assert!(checked(call, Placement::Redundant), "{call}");
+    }
+}
+
+/// A program with a variable that `main` writes where `%HERE` is, and that `reader` reads.
+fn publishing(main: &str, rest: &str) -> String {
+    format!(
+        "@v = internal global [4 x i64] zeroinitializer
+        declare void @pthread_create(ptr)
+        declare void @printf(ptr, ...)
+        define i64 @reader(i64 %n) {{
+            %i = getelementptr [4 x i64], ptr @v, i64 0, i64 %n
+            %a = load volatile i64, ptr %i, align 8
+            ret i64 %a
+        }}
+        define i32 @main(i64 %n, i1 %c) {{
+            {main}
+            ret i32 0
+        }}
+        {rest}"
+    )
+}
+
+#[track_caller]
+fn reader_checks(module: &str, checked: bool) {
+    let text = as_program(module, Placement::Redundant);
+    let expected: &[&str] = if checked { &["read8(%i)"] } else { &[] };
+    assert_eq!(hooks(&text, "reader"), expected, "in\n{module}");
+    let off = as_program(module, Placement::Off);
+    assert_eq!(hooks(&off, "reader"), ["read8(%i)"]);
+    // Who does not know that `main` is first cannot know more.
+    assert_eq!(hooks(&instrument(module), "reader"), ["read8(%i)"]);
+}
+
+const WRITE: &str = "store volatile i64 %n, ptr @v, align 8";
+const START: &str = "call void @pthread_create(ptr @reader)";
+
+#[test]
+fn what_is_published_before_there_are_threads_is_read_without_checks() {
+    for main in [
+        START.to_owned(),
+        format!("{WRITE}\n{START}"),
+        format!("call void (ptr, ...) @printf(ptr null)\n{WRITE}\n{START}"),
+        // In a loop, in a branch, by a function, at an address that is computed.
+        format!(
+            "br label %loop
+            loop:
+            {WRITE}
+            br i1 %c, label %loop, label %done
+            done:
+            {START}"
+        ),
+        format!("call void @set(i64 1)\ncall void @set(i64 %n)\n{START}"),
+        format!(
+            "%p = getelementptr [4 x i64], ptr @v, i64 0, i64 %n
+            store volatile i64 1, ptr %p, align 8
+            {START}"
+        ),
+    ] {
+        let set = "define internal void @set(i64 %n) noinline {
+            store volatile i64 %n, ptr @v, align 8
+            ret void
+        }";
+        reader_checks(&publishing(&main, set), false);
+    }
+}
+
+#[test]
+fn what_may_be_written_later_is_checked() {
+    for main in [
+        format!("{START}\n{WRITE}"),
+        format!("call void @other()\n{WRITE}"),
+        "call void @set(i64 1)\ncall void @start()\ncall void @set(i64 2)".to_owned(),
+        // On some path, in a later round.
+        format!(
+            "br i1 %c, label %start, label %done
+            start:
+            {START}
+            br label %done
+            done:
+            {WRITE}"
+        ),
+        format!(
+            "br label %loop
+            loop:
+            {WRITE}
+            {START}
+            br i1 %c, label %loop, label %done
+            done:"
+        ),
+        // Somebody else gets the address.
+        format!("call void @take(ptr @v)\n{START}"),
+        format!(
+            "call void @filling(ptr captures(none) @v)\n{START}\ncall void @filling(ptr captures(none) @v)"
+        ),
+        format!(
+            "%n2 = ptrtoint ptr @v to i64
+            call void (ptr, ...) @printf(ptr null, i64 %n2)
+            {START}"
+        ),
+        format!("call void @callback(ptr @set)\n{START}"),
+        format!(
+            "%old = atomicrmw add ptr @v, i64 1 seq_cst\n{START}\n%new = atomicrmw add ptr @v, i64 1 seq_cst"
+        ),
+        // The second time it comes from `longjmp`.
+        format!("%s = call i32 @setjmp(ptr null) returns_twice\n{WRITE}\n{START}"),
+    ] {
+        let rest = "define internal void @set(i64 %n) noinline {
+            store volatile i64 %n, ptr @v, align 8
+            ret void
+        }
+        define internal void @start() noinline {
+            call void @pthread_create(ptr @reader)
+            ret void
+        }
+        declare void @filling(ptr)
+        declare void @callback(ptr)
+        declare i32 @setjmp(ptr) returns_twice";
+        reader_checks(&publishing(&main, rest), true);
+    }
+    let main = format!("{WRITE}\n{START}");
+    for rest in [
+        // A thread, or anybody else, writes as well.
+        "define void @body(i64 %n) {
+            store volatile i64 1, ptr @v, align 8
+            ret void
+        }",
+        "@address = global ptr @v",
+        "define ptr @f() {
+            ret ptr @v
+        }",
+        "@also = alias [4 x i64], ptr @v",
+        // Called again.
+        "define void @again(i64 %n, i1 %c) {
+            %i = call i32 @main(i64 %n, i1 %c)
+            ret void
+        }",
+    ] {
+        reader_checks(&publishing(&main, rest), true);
+    }
+    let module = publishing(&main, "");
+    reader_checks(&module.replace("@v = internal", "@v ="), true);
+    reader_checks(
+        &module.replace("zeroinitializer", "zeroinitializer, section \"own\""),
+        true,
+    );
+}
+
+#[test]
+fn writes_keep_their_checks() {
+    let text = as_program(
+        &publishing(&format!("{WRITE}\n{START}"), ""),
+        Placement::Redundant,
+    );
+    assert_eq!(
+        hooks(&text, "main"),
+        ["write8(@v)"],
+        "{}",
+        function(&text, "main").join("\n")
+    );
+}
