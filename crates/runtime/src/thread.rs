@@ -19,7 +19,7 @@ use crate::record::{self, Log};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
 use crate::sweeps::Sweeps;
 use crate::tls::{self, Tls};
-use crate::{channel, code, intercept, outside, partly, shadow, side, this};
+use crate::{cell, channel, code, intercept, outside, partly, shadow, side, this};
 use deadheat_abi::shadow::{EPOCH, SIDE, SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
 use deadheat_detect::hb::{self, Changed, HbThread};
@@ -221,9 +221,28 @@ impl Thread {
         if self.calls.any() {
             outside::say_where(self);
         }
+        self.show_epoch();
+    }
+
+    /// The inline tests are about the present epoch.
+    #[inline(always)]
+    fn show_epoch(&self) {
         if self.checks() && !self.tls.is_null() {
             // SAFETY: the thread's own variable.
-            unsafe { (&raw mut (*self.tls).epoch).write_volatile(self.epoch) };
+            unsafe {
+                (&raw mut (*self.tls).epoch).write_volatile(self.epoch);
+                tls::forget_shared(self.tls);
+            }
+        }
+    }
+
+    /// A read word of a cell stands for several readers, of which it is one in this epoch, for `bytes`: those of the last reader all
+    /// told, the next inline test finds that out by itself.
+    #[inline]
+    pub fn is_behind(&self, read: u64, bytes: u8) {
+        if cell::bytes(read) & !bytes == 0 && self.checks() && !self.tls.is_null() {
+            // SAFETY: the thread's own variable, and it is inside the runtime.
+            unsafe { tls::add_shared(self.tls, read) };
         }
     }
 
@@ -234,10 +253,7 @@ impl Thread {
             return self.refresh();
         }
         self.epoch = self.pack();
-        if self.checks() && !self.tls.is_null() {
-            // SAFETY: the thread's own variable.
-            unsafe { (&raw mut (*self.tls).epoch).write_volatile(self.epoch) };
-        }
+        self.show_epoch();
     }
 
     /// The same after an operation that has changed this much.
