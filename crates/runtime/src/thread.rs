@@ -14,6 +14,7 @@ use crate::intercept::Alternate;
 use crate::locks::{Held, LockSet};
 use crate::outside::Calls;
 use crate::owners::Owner;
+use crate::partly::{PAIRS, Pair};
 use crate::places::{At, Place};
 use crate::record::{self, Log};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
@@ -79,6 +80,8 @@ pub struct Thread {
     pub sides: Vec<u32>,
     /// The same of cells that are written in part ([`crate::partly`]).
     pub parts: Vec<u32>,
+    /// What such cells said before, of those met lately.
+    pub pairs: Box<[Pair; PAIRS]>,
     /// Calls into code that is not instrumented.
     pub calls: Calls,
     /// Its stack: first and last+1 address.
@@ -163,6 +166,7 @@ impl Thread {
             sweeps: Sweeps::default(),
             sides: Vec::new(),
             parts: Vec::new(),
+            pairs: zeroed_box(),
             calls: Calls::default(),
             stack: (0, 0),
             log: Log::none(),
