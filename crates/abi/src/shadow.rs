@@ -21,6 +21,13 @@
 //! if (word ^ tls.epoch) & (EPOCH | bytes) != 0 { call the hook }
 //! ```
 //!
+//! A read word may stand for several readers. It is then that of the greatest epoch, and the test fails for all other readers. So an
+//! aligned read looks, before it calls, whether the thread has met this very word in this epoch and found itself behind it:
+//!
+//! ```text
+//! if tls.shared[place of word % SHARED_WORDS] == word and word & bytes == 0 { no call }
+//! ```
+//!
 //! An access to several whole granules looks at the words of all their cells, which lie side by side, in one test.
 //!
 //! The thread's own access to these bytes in this epoch is on record: nothing to do. While there is only one thread,

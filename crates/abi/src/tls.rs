@@ -45,7 +45,24 @@ pub struct Tls {
     /// In programs that are recorded: twice the number of missing calls and callbacks that the thread is in, plus one if it is in
     /// code that is not to be recorded.
     pub missing: u64,
+    /// Whether there is anything in `shared`.
+    pub sharing: u64,
+    /// Read words of cells that stand for several readers, of which this thread is one, in this epoch, for all bytes of the last: see
+    /// [`crate::shadow`]. Each word has one place here; [`NO_WORD`] where there is none.
+    pub shared: [u64; SHARED_WORDS],
 }
+
+/// How many words [`Tls::shared`] has room for.
+pub const SHARED_WORDS: usize = 16;
+
+/// A read word shifted by this, and masked by [`SHARED_MASK`], is where in [`Tls::shared`] it is, in bytes: the lowest bits of its
+/// place.
+pub const SHARED_SHIFT: u32 = crate::shadow::PLACE_SHIFT - 3;
+/// See [`SHARED_SHIFT`].
+pub const SHARED_MASK: u64 = (SHARED_WORDS as u64 - 1) * 8;
+
+/// Like no read word.
+pub const NO_WORD: u64 = !0;
 
 /// Offset of [`Tls::epoch`].
 pub const EPOCH: u64 = core::mem::offset_of!(Tls, epoch) as u64;
@@ -56,8 +73,11 @@ pub const BASE: u64 = core::mem::offset_of!(Tls, base) as u64;
 /// Offset of [`Tls::context`].
 pub const CONTEXT: u64 = core::mem::offset_of!(Tls, context) as u64;
 
+/// Offset of [`Tls::shared`].
+pub const SHARED: u64 = core::mem::offset_of!(Tls, shared) as u64;
+
 /// Offset of [`Tls::missing`].
 pub const MISSING: u64 = core::mem::offset_of!(Tls, missing) as u64;
 
 const _: () = assert!(EPOCH == 0 && MASK == 8 && BASE == 16 && CONTEXT == 24);
-const _: () = assert!(size_of::<Tls>() == 64, "one cache line");
+const _: () = assert!(SHARED == 64, "the rest is one cache line");

@@ -167,8 +167,8 @@ pub fn step<const WRITE: bool>(t: &mut Thread, (write, read): (u64, u64), mask: 
     let after = if own_read && read != 0 {
         add(t, read, at, new)
     } else if unordered(t, read, seen & new) != 0 {
-        match at.behind(read) {
-            Some(both) => word(t.epoch, both, new),
+        match crate::readers::both(read, word(t.epoch, at, new)) {
+            Some(both) => both,
             None => return Step::Misfit,
         }
     } else if seen & !new != 0 {

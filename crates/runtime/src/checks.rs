@@ -8,7 +8,9 @@ use crate::runs::{GRANULES, LONGEST, Piece};
 use crate::thread::Thread;
 use crate::{races, record, shadow, side, summary, sync};
 use deadheat_abi::atomics::{Kind, What};
+use deadheat_abi::shadow::EPOCH;
 use deadheat_event::AccessKind;
+use std::sync::atomic::Ordering;
 
 /// What an access does, as a report names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -62,6 +64,9 @@ pub fn granule<const WRITE: bool>(t: &mut Thread, addr: usize, mask: u8, context
                 let own = whose == Whose::Own;
                 cell::access::<WRITE>(t, shadow::cell(addr), own, mask, place, &mut found);
                 t.owner.leave();
+                if WRITE && mask != 0xff {
+                    look_ahead(t, addr);
+                }
                 break;
             }
         }
@@ -76,6 +81,29 @@ pub fn granule<const WRITE: bool>(t: &mut Thread, addr: usize, mask: u8, context
         };
         races::report(t, addr, present, &found);
     }
+}
+
+/// Granules whose cells share a line of the processor's cache.
+const IN_LINE: usize = 64 / size_of::<cell::Cell>();
+
+/// Has the processor fetch the next line of the shadow, and of memory, if the thread fills memory from front to back. It does so by itself, but
+/// not where a program fills many stretches at once; and locked instructions wait for each line that is not at hand.
+#[inline(always)]
+fn look_ahead(t: &Thread, addr: usize) {
+    if addr / 8 % IN_LINE == IN_LINE - 1 {
+        let before = shadow::cell(addr - 8).read.load(Ordering::Relaxed);
+        if (before ^ t.epoch) & EPOCH == 0 {
+            fetch(std::ptr::from_ref(shadow::cell(addr)).addr() + 64);
+            fetch(addr + 64);
+        }
+    }
+}
+
+/// Has the processor fetch a line, to be written. What is not mapped is let alone.
+#[inline(always)]
+fn fetch(addr: usize) {
+    // SAFETY: nothing changes but what is at hand.
+    unsafe { std::arch::asm!("prefetchw [{}]", in(reg) addr, options(nostack, preserves_flags)) };
 }
 
 /// An access to one granule of a compressed region. Whether it was done: if not, the region has cells now.

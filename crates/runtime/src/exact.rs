@@ -7,8 +7,10 @@ use crate::locks::LockSet;
 use crate::places::{At, Place};
 use crate::registry::{Registry, SLOTS};
 use crate::thread::Thread;
-use crate::{quick, side, sync};
+use crate::{quick, readers, side, sync};
 use deadheat_abi::atomics::{Kind, Ordering as AbiOrder, What};
+use deadheat_abi::shadow::EPOCH;
+use deadheat_abi::tls::{NO_WORD, SHARED_MASK, SHARED_SHIFT, SHARED_WORDS};
 use deadheat_detect::hb;
 use deadheat_event::{
     AccessKind, Addr, AtomicOp, Event, Mode, Op, Order, Place as Bytes, Race, RaceKind, Side as Access,
@@ -43,6 +45,38 @@ struct Simulated {
     thread: Thread,
     ended: bool,
     held: Vec<(SyncId, Mode, u32)>,
+    shared: Shared,
+}
+
+/// What the inline test of reads has at hand of read words of several readers (`abi::shadow`): of which epoch, and the words.
+struct Shared(u64, [u64; SHARED_WORDS]);
+
+impl Shared {
+    fn new() -> Shared {
+        Shared(0, [NO_WORD; SHARED_WORDS])
+    }
+
+    fn at(read: u64) -> usize {
+        (read >> SHARED_SHIFT & SHARED_MASK) as usize / 8
+    }
+
+    /// Whether the test finds that a read of these bytes is on record.
+    fn has(&self, t: &Thread, read: u64, mask: u8) -> bool {
+        self.0 == t.epoch && self.1[Shared::at(read)] == read && read as u8 & mask == 0
+    }
+
+    /// The word is remembered wherever it may be.
+    fn see(&mut self, t: &Thread, read: u64) {
+        let own = readers::each(read)
+            .filter(|read| (read ^ t.epoch) & EPOCH == 0)
+            .fold(0, |own, read| own | cell::bytes(read));
+        if cell::place(read).is_readers() && !t.far && cell::bytes(read) & !own == 0 {
+            if self.0 != t.epoch {
+                *self = Shared(t.epoch, Shared::new().1);
+            }
+            self.1[Shared::at(read)] = read;
+        }
+    }
 }
 
 fn place(site: SiteId) -> Place {
@@ -98,6 +132,7 @@ impl World {
             thread,
             ended: false,
             held: Vec::new(),
+            shared: Shared::new(),
         };
         self.ids += 1;
         self.who.push(id);
@@ -131,6 +166,12 @@ impl World {
             let simulated = self.threads.get_mut(&event.thread).expect("started above");
             let mut found = Vec::new();
             let t = &mut simulated.thread;
+            let read = |cell: &Cell| cell.read.load(Ordering::Relaxed);
+            let reads = kind == AccessKind::Read && !atomic;
+            if reads && simulated.shared.has(t, read(cell), mask) {
+                byte = next;
+                continue;
+            }
             t.last = t.epoch;
             // One thread simulates all, so a region may be anybody's.
             let own = number.is_multiple_of(2);
@@ -150,6 +191,9 @@ impl World {
                 (true, _) => side::atomic(t, cell, mask, kind, at, &mut found),
                 (false, AccessKind::Read) => cell::access::<false>(t, cell, own, mask, at, &mut found),
                 (false, AccessKind::Write) => cell::access::<true>(t, cell, own, mask, at, &mut found),
+            }
+            if reads {
+                simulated.shared.see(t, read(cell));
             }
             for found in found {
                 self.race(event, number, byte / 8 * 8, kind, atomic, &found);
@@ -350,6 +394,7 @@ impl World {
                 thread,
                 ended: false,
                 held: Vec::new(),
+                shared: Shared::new(),
             };
             self.threads.insert(event.thread, simulated);
             self.access(event, number, addr, size, access, true);

@@ -11,6 +11,10 @@
 //! └──────────┴─────────────┴───┴───┴───────────┘
 //! ```
 //!
+//! Where a thread goes through an array in no order, all cells said the same before. So words that it has met often are written down once
+//! for all cells, for good: then such a cell costs no more lines than another. There is room for a few thousand of those, because nobody
+//! knows when the last cell has left them.
+//!
 //! So all that looks at cells takes it for one with a side state ([`crate::side`]), but it has no lock: it changes as packed cells
 //! do, and what is at the index does not change as long as the cell says so. Who reads it while it is used again for another
 //! cell finds that its own cell has changed. Only writes that race with nothing are noted in this way; whatever else happens
@@ -23,12 +27,15 @@ use crate::shadow;
 use crate::thread::Thread;
 use crate::vm::Table;
 use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT};
-use std::sync::atomic::{AtomicU64, Ordering, fence};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// The bit of a first word that tells such a cell from those with side states.
 const PARTLY: u64 = 1 << 35;
 const GENERATION_SHIFT: u32 = 37;
 const GENERATIONS: u64 = 1 << (SLOT_SHIFT - GENERATION_SHIFT);
+
+/// The bit of an index that stands in any number of cells, and is never given back.
+const COMMON: u64 = 1 << 34;
 
 /// The words of before. Aligned, so that none is in two lines.
 #[repr(align(32))]
@@ -44,6 +51,69 @@ const ALL: usize = 1 << 28;
 
 static BEFORE: Table<Before> = Table::new();
 static POOL: Pool = Pool::new();
+
+/// How many there are that any number of cells have.
+static COMMONS: AtomicU32 = AtomicU32::new(0);
+/// So many there may be.
+const MOST_COMMONS: u32 = 1 << 14;
+/// So often a thread meets the same words before they are written down for good.
+const OFTEN: u32 = 256;
+
+/// How many pairs of words a thread counts.
+pub const PAIRS: usize = 128;
+
+/// Words of before that a thread has met lately.
+#[derive(Clone, Copy, Default)]
+pub struct Pair {
+    words: (u64, u64),
+    times: u32,
+    /// The first word of cells that they are the words of before of, once they are written down for good.
+    first: u64,
+}
+
+impl Pair {
+    /// The words were met again, or for the first time. The first word that stands for them, if there is one.
+    #[inline(always)]
+    fn met(pairs: &mut [Pair; PAIRS], words: (u64, u64), own: &mut Vec<u32>) -> Option<u64> {
+        let hash = (words.0 ^ words.1.rotate_left(17)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let pair = &mut pairs[(hash >> 57) as usize % PAIRS];
+        if pair.words != words {
+            *pair = Pair {
+                words,
+                times: 0,
+                first: 0,
+            };
+        }
+        if pair.first == 0 {
+            pair.times += 1;
+            if pair.times == OFTEN {
+                pair.first = common(words, own).unwrap_or(0);
+            }
+        }
+        (pair.first != 0).then_some(pair.first)
+    }
+}
+
+/// Writes words of before down for good.
+#[cold]
+fn common(words: (u64, u64), own: &mut Vec<u32>) -> Option<u64> {
+    if COMMONS.fetch_add(1, Ordering::Relaxed) >= MOST_COMMONS {
+        COMMONS.store(MOST_COMMONS, Ordering::Relaxed);
+        return None;
+    }
+    let index = POOL.take(own);
+    (index < ALL as u64).then(|| written_down(index, words) | COMMON)
+}
+
+/// Writes words of before down, which the first word that is returned leads to.
+#[inline(always)]
+fn written_down(index: u64, (write, read): (u64, u64)) -> u64 {
+    let before = before(index);
+    before.write.store(write, Ordering::Relaxed);
+    before.read.store(read, Ordering::Relaxed);
+    let generation = before.generation.load(Ordering::Relaxed) % GENERATIONS;
+    FIRST_SIDE | generation << GENERATION_SHIFT | PARTLY | index
+}
 
 /// Maps the table ahead of its first use, or says why not.
 pub fn reserve() -> Result<(), i32> {
@@ -85,7 +155,7 @@ pub fn is(first: u64) -> bool {
 /// if the cell has changed meanwhile.
 #[inline(always)]
 fn behind(first: u64) -> (u64, &'static Before, bool) {
-    let index = first & (PARTLY - 1);
+    let index = first & (COMMON - 1);
     let before = before(index);
     let generation = before.generation.load(Ordering::Relaxed) % GENERATIONS;
     (
@@ -100,7 +170,7 @@ fn behind(first: u64) -> (u64, &'static Before, bool) {
 #[inline(always)]
 fn leave(first: u64, give: impl FnOnce(u64)) {
     let (index, before, mine) = behind(first);
-    if mine {
+    if mine && first & COMMON == 0 {
         let generation = before.generation.load(Ordering::Relaxed);
         before
             .generation
@@ -129,16 +199,19 @@ pub fn begin(t: &mut Thread, cell: &Cell, own: bool, old: (u64, u64), mask: u8, 
     if unordered(t, write, bytes(write) & mask) | unordered(t, read, bytes(read) & mask) != 0 {
         return None;
     }
+    let after = word(t.epoch, at, mask);
+    if let Some(first) = Pair::met(&mut t.pairs, old, &mut t.parts) {
+        let done = change(cell, own, old, (first, after));
+        if done {
+            shadow::side_made(cell);
+        }
+        return Some(done);
+    }
     let index = POOL.take(&mut t.parts);
     if index >= ALL as u64 {
         return None;
     }
-    let before = before(index);
-    before.write.store(write, Ordering::Relaxed);
-    before.read.store(read, Ordering::Relaxed);
-    let generation = before.generation.load(Ordering::Relaxed) % GENERATIONS;
-    let first = FIRST_SIDE | generation << GENERATION_SHIFT | PARTLY | index;
-    let done = change(cell, own, old, (first, word(t.epoch, at, mask)));
+    let done = change(cell, own, old, (written_down(index, old), after));
     if done {
         shadow::side_made(cell);
     } else {
@@ -334,6 +407,38 @@ mod tests {
         assert!(write(&mut t, &cell, true, 0xf0).is_empty());
         assert_eq!(bytes(cell.load().0), 0xff);
         assert_eq!(t.parts, put_by, "somebody else's by now");
+    }
+
+    #[test]
+    fn words_that_many_cells_had_are_written_down_once() {
+        let cells: Vec<Cell> = (0..3 * OFTEN).map(|_| Cell::default()).collect();
+        let (mut t, mut next) = (thread(1, 4), thread(1, 9));
+        for cell in &cells {
+            assert!(write(&mut t, cell, false, 0xff).is_empty());
+            assert!(write(&mut next, cell, false, 0x0f).is_empty());
+        }
+        let first = cells[cells.len() - 1].load().0;
+        assert!(is(first) && first & COMMON != 0);
+        let same = cells.iter().filter(|cell| cell.load().0 == first).count();
+        assert_eq!(same as u32, 2 * OFTEN + 1);
+        // Each is by itself in what follows: written on, raced with, forgotten.
+        let before = next.parts.len();
+        let [.., one, other, third] = &cells[..] else {
+            unreachable!()
+        };
+        assert!(write(&mut next, one, false, 0xf0).is_empty());
+        assert_eq!((one.load().0, bytes(one.load().0)), (one.load().1, 0xff));
+        let found = write(&mut thread(2, 0), other, false, 0xf0);
+        assert_eq!((found.len(), found[0].prior.timestamp), (1, 5));
+        side::reset(third);
+        assert_eq!(
+            (third.load(), next.parts.len()),
+            ((0, 0), before),
+            "not given back"
+        );
+        let still = Parts::of(&cells[cells.len() - 4], first).expect("it is as it was");
+        assert_eq!(cell::epoch(still.before.0), (Slot(1), 5));
+        cells.iter().for_each(side::reset);
     }
 
     #[test]

@@ -12,7 +12,7 @@ use crate::owners::{IN_SECTION, REGION_SHIFT, SHARED};
 use crate::places;
 use crate::thread::{self, Cached, Thread};
 use deadheat_abi::shadow::{EPOCH, PLACE_BITS, PLACE_SHIFT, SIDE, SLOT_SHIFT, TIME_BITS, TIME_SHIFT};
-use deadheat_abi::tls::{CONTEXT_FACTOR, Tls};
+use deadheat_abi::tls::{CONTEXT_FACTOR, NO_WORD, SHARED_MASK, SHARED_SHIFT, Tls};
 use std::mem::offset_of;
 
 /// The registers that are saved: these at once, three more where they are needed; the return address stands behind them.
@@ -241,6 +241,7 @@ macro_rules! quick {
             ".cfi_restore_state",
             "6:",
             "mov rcx, [rip + {chains}]",
+            "mov r11, rdx",
             "7:",
             "shr edx, {place_shift}",
             "and edx, {chain_mask}",
@@ -255,8 +256,23 @@ macro_rules! quick {
             "je 26f",
             "test edx, {readers}",
             "jne 7b",
+            "mov r11, rdi",
+            "and r11, [rax + {mask}]",
+            "mov rcx, [rax + {base}]",
+            "lea r11, [rcx + 2 * r11]",
             "jmp 25b",
+            // The next inline test finds it out by itself; unless a signal handler has changed the epoch meanwhile.
             "26:",
+            "mov rcx, r11",
+            "shr rcx, {shared_shift}",
+            "and ecx, {shared_mask}",
+            "mov qword ptr [rax + {sharing}], 1",
+            "mov [rax + rcx + {shared_words}], r11",
+            "xor rdx, [rax + {epoch}]",
+            "test rdx, {all}",
+            "je 27f",
+            "mov qword ptr [rax + rcx + {shared_words}], {no_word}",
+            "27:",
             restore!(),
             $done,
             ".cfi_endproc",
@@ -287,6 +303,11 @@ macro_rules! quick {
             chain_mask = const (1u32 << (PLACE_BITS - 1)) - 1,
             before = const offset_of!(places::Reader, before),
             all = const (EPOCH | 0xff) as i64,
+            sharing = const offset_of!(Tls, sharing),
+            shared_words = const offset_of!(Tls, shared),
+            shared_shift = const SHARED_SHIFT,
+            shared_mask = const SHARED_MASK,
+            no_word = const NO_WORD as i64,
             readers = const 1u32 << (PLACE_SHIFT + PLACE_BITS - 1),
             slot_shift = const SLOT_SHIFT,
             time_shift = const TIME_SHIFT,
@@ -355,6 +376,8 @@ pub(crate) mod tests {
                 inside: 0,
                 pending: 0,
                 missing: 0,
+                sharing: 0,
+                shared: [NO_WORD; deadheat_abi::tls::SHARED_WORDS],
             };
             let done = if WRITE {
                 write(8, context, pc)

@@ -1,9 +1,10 @@
 //! Reads that are not ordered among themselves, in one read word.
 //!
-//! The word is the last reader's; its place has the word of the reader before behind it, and so on: a chain, newest first,
-//! then by epoch, so that granules which the same threads have read share their chains whatever the order was. A reader
-//! leaves the chain when another one that comes after it has read the same bytes: who races with the first then races with
-//! the second, too.
+//! The word is that of the reader with the greatest epoch (slot first); its place has the word of the next one behind it, and so
+//! on: a chain. So granules that the same threads have read, at the same places, have the same word, whatever the order was in
+//! which they came, and the inline test always finds the same of them: it succeeds for the first reader of the chain, and the others
+//! have the word at hand when they have met it once ([`Thread::is_behind`]). A reader leaves the chain when another one that comes
+//! after it has read the same bytes: who races with the first then races with the second, too.
 //!
 //! What this cannot say (more than [`LONGEST`] readers, a write of some of the bytes) goes to a side state.
 
@@ -15,7 +16,7 @@ use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT};
 /// The longest chain.
 const LONGEST: usize = 8;
 
-/// The readers of a read word, newest first, each as a word of its own.
+/// The readers of a read word, by epoch, greatest first, each as a word of its own.
 pub fn each(read: u64) -> impl Iterator<Item = u64> {
     let mut next = read;
     std::iter::from_fn(move || {
@@ -46,6 +47,8 @@ pub fn step<const WRITE: bool>(t: &mut Thread, (write, read): (u64, u64), new: u
         let epoch = t.epoch;
         let seen = remembered(t, read);
         if seen.word == read && seen.epoch == epoch && new & !seen.bytes == 0 {
+            let bytes = seen.bytes;
+            t.is_behind(read, bytes);
             return Step::Known;
         }
     }
@@ -63,6 +66,7 @@ pub fn step<const WRITE: bool>(t: &mut Thread, (write, read): (u64, u64), new: u
             epoch: t.epoch,
             bytes: own,
         };
+        t.is_behind(read, own);
         return Step::Known;
     }
     let with_write = with_write & new;
@@ -115,9 +119,14 @@ fn joined(t: &mut Thread, read: u64, new: u8, at: Place) -> Option<u64> {
     if let Some(read) = renewed(t, read, new, at) {
         return Some(read);
     }
-    let mut kept = [0; LONGEST];
+    let mut now = word(t.epoch, at, new);
+    let mut kept = [0; LONGEST + 1];
     let mut count = 0;
     for read in each(read) {
+        if (read ^ t.epoch) & EPOCH == 0 {
+            now = add(t, read, at, new);
+            continue;
+        }
         if bytes(read) & !new == 0 && knows(t, read) {
             continue;
         }
@@ -127,15 +136,69 @@ fn joined(t: &mut Thread, read: u64, new: u8, at: Place) -> Option<u64> {
         kept[count] = read;
         count += 1;
     }
-    let kept = &mut kept[..count];
+    kept[count] = now;
+    let kept = &mut kept[..=count];
     kept.sort_unstable();
-    let mut before = 0;
-    for read in kept {
-        before = match before {
-            0 => *read,
-            _ => word(*read, place(*read).behind(before)?, bytes(*read)),
-        };
+    kept.iter().try_fold(0, |before, read| chain(before, *read))
+}
+
+/// A reader in front of others, if there are any, whose epochs are less.
+fn chain(before: u64, read: u64) -> Option<u64> {
+    match before {
+        0 => Some(read),
+        _ => Some(word(read, place(read).behind(before)?, bytes(read))),
     }
-    let place = if before == 0 { at } else { at.behind(before)? };
-    Some(word(t.epoch, place, new))
+}
+
+/// Two reads that are not ordered, as one word.
+#[inline]
+pub fn both(one: u64, other: u64) -> Option<u64> {
+    chain(one.min(other), one.max(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cell::{self, Cell};
+    use deadheat_detect::hb::HbThread;
+    use deadheat_event::Slot;
+
+    fn readers(slots: [u32; 3]) -> [Thread; 3] {
+        slots.map(|slot| Thread::new(slot, HbThread::after(Slot(slot), 4), true))
+    }
+
+    fn read(t: &mut Thread, cell: &Cell, mask: u8) {
+        let at = t.place(7, 0x2000, false);
+        let mut found = Vec::new();
+        cell::access::<false>(t, cell, false, mask, at, &mut found);
+        assert!(found.is_empty());
+    }
+
+    #[test]
+    fn granules_that_the_same_threads_have_read_say_the_same_whatever_the_order() {
+        let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+        let words = orders.map(|order| {
+            let (cell, mut threads) = (Cell::default(), readers([1, 2, 3]));
+            // Twice: the second time says nothing new.
+            for n in order.into_iter().chain(order) {
+                read(&mut threads[n], &cell, 0xff);
+            }
+            cell.load()
+        });
+        assert_eq!(words, [words[0]; 6]);
+        let slots: Vec<Slot> = each(words[0].1).map(|read| cell::epoch(read).0).collect();
+        assert_eq!(slots, [3, 2, 1].map(Slot));
+    }
+
+    #[test]
+    fn a_thread_that_reads_byte_by_byte_is_one_reader() {
+        let (cell, mut threads) = (Cell::default(), readers([1, 2, 3]));
+        for mask in [0x0f, 0xf0] {
+            threads.iter_mut().for_each(|t| read(t, &cell, mask));
+        }
+        let all: Vec<(Slot, u8)> = each(cell.load().1)
+            .map(|read| (cell::epoch(read).0, bytes(read)))
+            .collect();
+        assert_eq!(all, [3, 2, 1].map(|slot| (Slot(slot), 0xff)));
+    }
 }

@@ -14,12 +14,13 @@ use crate::intercept::Alternate;
 use crate::locks::{Held, LockSet};
 use crate::outside::Calls;
 use crate::owners::Owner;
+use crate::partly::{PAIRS, Pair};
 use crate::places::{At, Place};
 use crate::record::{self, Log};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
 use crate::sweeps::Sweeps;
 use crate::tls::{self, Tls};
-use crate::{channel, code, intercept, outside, partly, shadow, side, this};
+use crate::{cell, channel, code, intercept, outside, partly, shadow, side, this};
 use deadheat_abi::shadow::{EPOCH, SIDE, SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
 use deadheat_detect::hb::{self, Changed, HbThread};
@@ -79,6 +80,8 @@ pub struct Thread {
     pub sides: Vec<u32>,
     /// The same of cells that are written in part ([`crate::partly`]).
     pub parts: Vec<u32>,
+    /// What such cells said before, of those met lately.
+    pub pairs: Box<[Pair; PAIRS]>,
     /// Calls into code that is not instrumented.
     pub calls: Calls,
     /// Its stack: first and last+1 address.
@@ -163,6 +166,7 @@ impl Thread {
             sweeps: Sweeps::default(),
             sides: Vec::new(),
             parts: Vec::new(),
+            pairs: zeroed_box(),
             calls: Calls::default(),
             stack: (0, 0),
             log: Log::none(),
@@ -221,9 +225,28 @@ impl Thread {
         if self.calls.any() {
             outside::say_where(self);
         }
+        self.show_epoch();
+    }
+
+    /// The inline tests are about the present epoch.
+    #[inline(always)]
+    fn show_epoch(&self) {
         if self.checks() && !self.tls.is_null() {
             // SAFETY: the thread's own variable.
-            unsafe { (&raw mut (*self.tls).epoch).write_volatile(self.epoch) };
+            unsafe {
+                (&raw mut (*self.tls).epoch).write_volatile(self.epoch);
+                tls::forget_shared(self.tls);
+            }
+        }
+    }
+
+    /// A read word of a cell stands for several readers, of which it is one in this epoch, for `bytes`: those of the last reader all
+    /// told, the next inline test finds that out by itself.
+    #[inline]
+    pub fn is_behind(&self, read: u64, bytes: u8) {
+        if cell::bytes(read) & !bytes == 0 && self.checks() && !self.tls.is_null() {
+            // SAFETY: the thread's own variable, and it is inside the runtime.
+            unsafe { tls::add_shared(self.tls, read) };
         }
     }
 
@@ -234,10 +257,7 @@ impl Thread {
             return self.refresh();
         }
         self.epoch = self.pack();
-        if self.checks() && !self.tls.is_null() {
-            // SAFETY: the thread's own variable.
-            unsafe { (&raw mut (*self.tls).epoch).write_volatile(self.epoch) };
-        }
+        self.show_epoch();
     }
 
     /// The same after an operation that has changed this much.

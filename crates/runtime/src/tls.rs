@@ -27,15 +27,25 @@ global_asm!(
     ".section .tdata,\"awT\",@progbits",
     ".globl __deadheat_tls",
     ".type __deadheat_tls, @object",
-    ".size __deadheat_tls, 64",
+    ".size __deadheat_tls, {size}",
     ".p2align 6",
     "__deadheat_tls:",
     ".quad 0, 0, {zero}, 0, 0, 0, 0, 0",
+    ".rept {words}",
+    ".quad {none}",
+    ".endr",
     ".text",
+    size = const size_of::<Tls>(),
+    words = const tls::SHARED_WORDS,
+    none = const tls::NO_WORD as i64,
     zero = sym ZERO,
 );
 
 const _: () = assert!(tls::BASE == 16, "where the initial value has the zero cell");
+const _: () = assert!(
+    size_of::<Tls>() == 64 + 8 * tls::SHARED_WORDS,
+    "as the initial value"
+);
 
 /// The calling thread's variable. Valid as long as the thread lives.
 #[inline(always)]
@@ -68,6 +78,37 @@ pub unsafe fn checked(tls: *mut Tls, epoch: u64) {
         (&raw mut (*tls).base).write_volatile(shadow::BASE);
         (&raw mut (*tls).mask).write_volatile(shadow::ADDRESS_MASK);
         (&raw mut (*tls).epoch).write_volatile(epoch);
+        forget_shared(tls);
+    }
+}
+
+/// To be called when the epoch has changed: what read words of several readers said of the one before is forgotten. Behind that change,
+/// or a signal handler could add to it in between.
+///
+/// # Safety
+/// `tls` is the calling thread's variable.
+#[inline(always)]
+pub unsafe fn forget_shared(tls: *mut Tls) {
+    // SAFETY: as the caller promises.
+    unsafe {
+        if (&raw const (*tls).sharing).read_volatile() != 0 {
+            (&raw mut (*tls).sharing).write_volatile(0);
+            (&raw mut (*tls).shared).write_volatile([tls::NO_WORD; tls::SHARED_WORDS]);
+        }
+    }
+}
+
+/// A read word stands for several readers, of which the thread is one in this epoch, for all bytes that the word is about.
+///
+/// # Safety
+/// `tls` is the calling thread's variable, and the thread is inside the runtime.
+#[inline(always)]
+pub unsafe fn add_shared(tls: *mut Tls, word: u64) {
+    let at = (word >> tls::SHARED_SHIFT & tls::SHARED_MASK) as usize / 8;
+    // SAFETY: as the caller promises.
+    unsafe {
+        (*tls).sharing = 1;
+        (*tls).shared[at] = word;
     }
 }
 
@@ -111,6 +152,7 @@ mod tests {
             let tls = unsafe { get().read() };
             assert_eq!(get().addr() % 64, 0);
             assert_eq!((tls.epoch, tls.mask, tls.thread, tls.inside), (0, 0, 0, 0));
+            assert_eq!((tls.sharing, tls.shared), (0, [tls::NO_WORD; tls::SHARED_WORDS]));
             // SAFETY: the initial base is that of the zero cells.
             let cells = unsafe { *(tls.base as *const [[u64; 2]; 8]) };
             assert_eq!(cells, [[0; 2]; 8]);

@@ -118,7 +118,12 @@ impl Template {
                 let turned = offset.is_none() && size < shadow::GRANULE;
                 self.test(text, 1, ((1 << size) - 1) << offset.unwrap_or(0), turned)?;
                 writeln!(text, "  %need = icmp ne i64 %new, 0")?;
-                writeln!(text, "  br i1 %need, label %call, label %done, !prof !0")?;
+                if self.write {
+                    writeln!(text, "  br i1 %need, label %call, label %done, !prof !0")?;
+                } else {
+                    writeln!(text, "  br i1 %need, label %ask, label %done, !prof !0")?;
+                    self.look_at_shared(text)?;
+                }
             }
             Shape::Loose { size } => {
                 self.test(text, 1, (1 << size) - 1, size < shadow::GRANULE)?;
@@ -181,6 +186,28 @@ impl Template {
             "  call preserve_mostcc void @{hook}(ptr %addr, {len}i64 %context)"
         )?;
         writeln!(text, "  br label %done\ndone:\n  ret void\n}}")
+    }
+
+    /// Whether the thread has met the read word and found itself behind it.
+    fn look_at_shared(self, text: &mut String) -> std::fmt::Result {
+        writeln!(text, "ask:")?;
+        writeln!(text, "  %place = lshr i64 %word0, {}", tls::SHARED_SHIFT)?;
+        writeln!(text, "  %which = and i64 %place, {}", tls::SHARED_MASK)?;
+        writeln!(
+            text,
+            "  %all.shared = getelementptr i8, ptr %tls, i64 {}",
+            tls::SHARED
+        )?;
+        writeln!(
+            text,
+            "  %shared.at = getelementptr i8, ptr %all.shared, i64 %which"
+        )?;
+        writeln!(text, "  %shared = load i64, ptr %shared.at, align 8")?;
+        writeln!(text, "  %other = xor i64 %shared, %word0")?;
+        writeln!(text, "  %untouched = and i64 %new, 255")?;
+        writeln!(text, "  %unknown = or i64 %other, %untouched")?;
+        writeln!(text, "  %is.unknown = icmp ne i64 %unknown, 0")?;
+        writeln!(text, "  br i1 %is.unknown, label %call, label %done")
     }
 
     /// The test of `bytes` in the words of `count` cells: `%new` is not 0 if the runtime must be asked. If `turned`, `bytes` are seen from where the access begins.
