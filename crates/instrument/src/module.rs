@@ -159,11 +159,11 @@ fn instrument<'c>(
     pass::prepare(context, module, options);
     machine.run(module, pipeline(options.opt_level))?;
     context.check()?;
-    let templates = pass::run(context, module, &machine, options, facts);
+    let (templates, lines) = pass::run(context, module, &machine, options, facts);
     module.link(context.parse_text(&templates)?)?;
     // The inline tests are functions until now; LLVM's inliner puts them where they are called.
     machine.run(module, "always-inline")?;
-    pass::finish(context, module);
+    pass::finish(context, module, &lines);
     module.verify()?;
     context.check()?;
     Ok(machine)

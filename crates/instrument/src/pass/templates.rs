@@ -4,6 +4,7 @@
 //! it, and LLVM's own inliner puts them in place: it splits blocks, mends phis and keeps source lines right. A test has no
 //! source lines of its own, so that all of it, the call of the hook above all, has the line of the access.
 
+use super::also;
 use super::ir::{Ir, Type, Value};
 use deadheat_abi::{hooks, shadow, tls};
 use std::fmt::Write;
@@ -35,6 +36,8 @@ pub struct Template {
     pub leaf: bool,
     /// In a program that is to be recorded: the runtime is always asked.
     pub record: bool,
+    /// With other lines than its own, whose number is its last argument ([`super::also`]).
+    pub also: bool,
 }
 
 impl Template {
@@ -58,18 +61,21 @@ impl Template {
         };
         let leaf = if self.leaf { ".leaf" } else { "" };
         let record = if self.record { ".record" } else { "" };
-        format!("{}inline.{access}.{shape}{leaf}{record}", hooks::PREFIX)
+        let also = if self.also { ".also" } else { "" };
+        format!("{}inline.{access}.{shape}{leaf}{record}{also}", hooks::PREFIX)
     }
 
-    /// The function's type: address, length where it is not fixed, condition if there is one, and the thread's variable.
+    /// The function's type: address, length where it is not fixed, condition if there is one, the thread's variable, and the
+    /// number of further lines.
     pub fn ty<'m>(self, ir: Ir<'m>) -> Type<'m> {
         let pointer = ir.pointer();
-        let parameters: &[Type<'m>] = match self.shape {
-            Shape::Exact { .. } | Shape::Loose { .. } | Shape::Granules { .. } => &[pointer, pointer],
-            Shape::Range => &[pointer, ir.integer(64), pointer],
-            Shape::RangeIf => &[pointer, ir.integer(64), ir.integer(1), pointer],
+        let mut parameters = match self.shape {
+            Shape::Exact { .. } | Shape::Loose { .. } | Shape::Granules { .. } => vec![pointer, pointer],
+            Shape::Range => vec![pointer, ir.integer(64), pointer],
+            Shape::RangeIf => vec![pointer, ir.integer(64), ir.integer(1), pointer],
         };
-        ir.function_type(ir.void(), parameters)
+        parameters.extend(self.also.then(|| ir.integer(64)));
+        ir.function_type(ir.void(), &parameters)
     }
 
     /// The function as it is called; its definition comes later.
@@ -108,10 +114,11 @@ impl Template {
             Shape::Range => "ptr %addr, i64 %len, ptr %tls",
             Shape::RangeIf => "ptr %addr, i64 %len, i1 %active, ptr %tls",
         };
+        let also = if self.also { ", i64 %also" } else { "" };
         let name = self.name();
         writeln!(
             text,
-            "define linkonce_odr hidden void @{name}({parameters}) alwaysinline mustprogress nounwind {{"
+            "define linkonce_odr hidden void @{name}({parameters}{also}) alwaysinline mustprogress nounwind {{"
         )?;
         match self.shape {
             Shape::Exact { size, offset } => {
@@ -180,6 +187,9 @@ impl Template {
             text,
             "  call preserve_mostcc void @{hook}(ptr %addr, {len}i64 %context)"
         )?;
+        if self.also {
+            writeln!(text, "  call void @{}(i64 %also)", also::FUNCTION)?;
+        }
         writeln!(text, "  br label %done\ndone:\n  ret void\n}}")
     }
 
@@ -248,6 +258,10 @@ pub fn module(head: &str, used: impl Iterator<Item = Template>) -> String {
             text,
             "declare preserve_mostcc void @{hook}(ptr, i64, i64) nounwind nonlazybind"
         );
+    }
+    let mut used = used.peekable();
+    if used.peek().is_some() {
+        let _ = writeln!(text, "declare void @{}(i64) nounwind", also::FUNCTION);
     }
     for template in used {
         template
