@@ -15,12 +15,12 @@ use super::private::Private;
 use super::redirect::redirect;
 use super::redundant;
 use super::templates::{Shape, Template};
-use super::{lanes, log, loops, neighbours, outside, perform, unmasked};
+use super::{lanes, log, loops, neighbours, outside, perform, steady, unmasked};
 use crate::decisions::Rule;
 use crate::module::{Options, Placement};
 use deadheat_abi::{hooks, shadow};
 use llvm_sys::target::LLVMTargetDataRef;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 /// Instruments functions of one module.
@@ -42,6 +42,8 @@ pub struct Inserter<'m, 'u> {
     /// What calls do.
     calls: effects::Calls<'m>,
     decisions: Decisions,
+    /// Variables whose address goes nowhere.
+    kept: HashSet<Value<'m>>,
     /// Lines of accesses that checks stand for, besides their own.
     lines: Table,
 }
@@ -111,6 +113,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
             placement: options.placement,
             calls,
             decisions: Decisions::new(options.explain),
+            kept: steady::kept(ir),
             lines: Table::default(),
         }
     }
@@ -153,7 +156,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 &self.builder,
                 &self.reader,
                 &self.calls,
-                &Nest::new(&blocks),
+                (&Nest::new(&blocks), &self.kept),
                 &mut plan.plain,
             );
             for (at, access) in sweeps.iter().flat_map(|sweep| &sweep.accesses) {
@@ -522,6 +525,17 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 return;
             }
         }
+        self.test(shape, write, (keeping, also), arguments);
+    }
+
+    /// Puts in an inline test.
+    fn test(
+        &mut self,
+        shape: Shape,
+        write: bool,
+        (keeping, also): (Keeping, Option<Value<'m>>),
+        arguments: &[Value<'m>],
+    ) {
         let template = Template {
             write,
             shape,
@@ -544,6 +558,8 @@ impl<'m, 'u> Inserter<'m, 'u> {
             Shape::Granules { count, .. } => ir.number(count * shadow::GRANULE),
             Shape::Range => arguments[1],
             Shape::RangeIf => builder.select(arguments[2], arguments[1], ir.number(0)),
+            // Logged with what is done behind loops.
+            Shape::Batch => return,
         };
         match what {
             Logged::Accesses => log::access(ir, builder, arguments[0], bytes, write),
@@ -555,13 +571,37 @@ impl<'m, 'u> Inserter<'m, 'u> {
     }
 
     /// Puts in the check behind a loop.
-    fn check_sweep(&self, sweep: &Sweep<'m>, standing: &Standing<'m>, thread: Value<'m>, keeping: Keeping) {
-        let (ir, builder) = (self.ir, &self.builder);
-        builder.before(sweep.before);
-        builder.with_line_of(sweep.accesses[0].0);
+    fn check_sweep(
+        &mut self,
+        sweep: &Sweep<'m>,
+        standing: &Standing<'m>,
+        thread: Value<'m>,
+        keeping: Keeping,
+    ) {
+        let own = sweep.accesses.iter().map(|access| access.0);
+        let others = { sweep.accesses.iter() }.flat_map(|(at, access)| standing.of(*at, access));
+        let lines = Lines::of(sweep.accesses[0].0, own.chain(others.copied()));
+        self.builder.before(sweep.before);
+        self.builder.with_line_of(sweep.accesses[0].0);
         if self.log.is_some() {
-            log::sweep(ir, builder, sweep);
+            log::sweep(self.ir, &self.builder, sweep);
         }
+        if let Work::Batch {
+            state,
+            now,
+            far,
+            count,
+            stride,
+            size,
+        } = sweep.work
+        {
+            let also = lines.map(|lines| self.ir.number(self.lines.add(lines)));
+            let size = self.ir.number(size);
+            let arguments = [state, now, far, count, stride, size, thread];
+            self.test(Shape::Batch, sweep.write, (keeping, also), &arguments);
+            return;
+        }
+        let (ir, builder) = (self.ir, &self.builder);
         let context = self.context(thread, keeping);
         let (pointer, number) = (ir.pointer(), ir.integer(64));
         let (names, parameters, arguments) = match sweep.work {
@@ -609,6 +649,8 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 vec![pointer, number],
                 vec![footprint, context],
             ),
+            // Done.
+            Work::Batch { .. } => return,
         };
         let ty = ir.function_type(ir.void(), &parameters);
         let hook = ir.declare(names[usize::from(sweep.write)], ty);
@@ -617,12 +659,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
             ir.add(hook, kind, 0);
         }
         builder.call_preserving(hook, ty, &arguments);
-        let own = sweep.accesses.iter().map(|access| access.0);
-        let others = sweep
-            .accesses
-            .iter()
-            .flat_map(|(at, access)| standing.of(*at, access));
-        if let Some(lines) = Lines::of(sweep.accesses[0].0, own.chain(others.copied())) {
+        if let Some(lines) = lines {
             lines.mark(builder);
         }
     }

@@ -4,8 +4,8 @@
 //! it, and LLVM's own inliner puts them in place: it splits blocks, mends phis and keeps source lines right. A test has no
 //! source lines of its own, so that all of it, the call of the hook above all, has the line of the access.
 
-use super::also;
 use super::ir::{Ir, Type, Value};
+use super::{also, batches};
 use deadheat_abi::{hooks, shadow, tls};
 use std::fmt::Write;
 
@@ -23,6 +23,8 @@ pub enum Shape {
     Range,
     /// The same if a condition holds.
     RangeIf,
+    /// What a loop has accessed, once a batch of rounds is full ([`super::batches`]).
+    Batch,
 }
 
 /// An inline test.
@@ -58,6 +60,7 @@ impl Template {
             Shape::Loose { size } => format!("{size}.loose"),
             Shape::Range => "range".into(),
             Shape::RangeIf => "range.if".into(),
+            Shape::Batch => "batch".into(),
         };
         let leaf = if self.leaf { ".leaf" } else { "" };
         let record = if self.record { ".record" } else { "" };
@@ -73,6 +76,7 @@ impl Template {
             Shape::Exact { .. } | Shape::Loose { .. } | Shape::Granules { .. } => vec![pointer, pointer],
             Shape::Range => vec![pointer, ir.integer(64), pointer],
             Shape::RangeIf => vec![pointer, ir.integer(64), ir.integer(1), pointer],
+            Shape::Batch => [vec![pointer], vec![ir.integer(64); 5], vec![pointer]].concat(),
         };
         parameters.extend(self.also.then(|| ir.integer(64)));
         ir.function_type(ir.void(), &parameters)
@@ -102,7 +106,7 @@ impl Template {
         let len = match self.shape {
             Shape::Exact { size, .. } | Shape::Loose { size } => size.to_string(),
             Shape::Granules { count, .. } => (count * shadow::GRANULE).to_string(),
-            Shape::Range | Shape::RangeIf => "%len".into(),
+            Shape::Range | Shape::RangeIf | Shape::Batch => "%len".into(),
         };
         (name, Some(len))
     }
@@ -113,6 +117,7 @@ impl Template {
             Shape::Exact { .. } | Shape::Loose { .. } | Shape::Granules { .. } => "ptr %addr, ptr %tls",
             Shape::Range => "ptr %addr, i64 %len, ptr %tls",
             Shape::RangeIf => "ptr %addr, i64 %len, i1 %active, ptr %tls",
+            Shape::Batch => "ptr %state, i64 %now, i64 %far, i64 %count, i64 %stride, i64 %size, ptr %tls",
         };
         let also = if self.also { ", i64 %also" } else { "" };
         let name = self.name();
@@ -161,6 +166,13 @@ impl Template {
                 writeln!(text, "  %need = and i1 %checked, %active")?;
                 writeln!(text, "  br i1 %need, label %call, label %done")?;
             }
+            Shape::Batch => {
+                let at = batches::LIMIT * 8;
+                writeln!(text, "  %limit.at = getelementptr i8, ptr %state, i64 {at}")?;
+                writeln!(text, "  %limit = load i64, ptr %limit.at, align 8")?;
+                writeln!(text, "  %need = icmp eq i64 %now, %limit")?;
+                writeln!(text, "  br i1 %need, label %call, label %done, !prof !0")?;
+            }
         }
         writeln!(text, "call:")?;
         writeln!(
@@ -181,6 +193,9 @@ impl Template {
         } else {
             writeln!(text, "  %context = load i64, ptr %context.at, align 8")?;
         }
+        if self.shape == Shape::Batch {
+            return self.end_batch(text);
+        }
         let (hook, len) = self.hook();
         let len = len.map(|len| format!("i64 {len}, ")).unwrap_or_default();
         writeln!(
@@ -190,6 +205,33 @@ impl Template {
         if self.also {
             writeln!(text, "  call void @{}(i64 %also)", also::FUNCTION)?;
         }
+        writeln!(text, "  br label %done\ndone:\n  ret void\n}}")
+    }
+
+    /// A batch is full: it is checked, and the next one begins where it ends.
+    fn end_batch(self, text: &mut String) -> std::fmt::Result {
+        let hook = match self.write {
+            true => hooks::WRITE_STRIDED,
+            false => hooks::READ_STRIDED,
+        };
+        writeln!(text, "  %from = load ptr, ptr %state, align 8")?;
+        writeln!(
+            text,
+            "  call preserve_mostcc void @{hook}(ptr %from, i64 %count, i64 %stride, i64 %size, i64 %context)"
+        )?;
+        if self.also {
+            writeln!(text, "  call void @{}(i64 %also)", also::FUNCTION)?;
+        }
+        writeln!(text, "  %way = mul i64 %stride, {}", batches::ROUNDS)?;
+        writeln!(text, "  %next = getelementptr i8, ptr %from, i64 %way")?;
+        writeln!(text, "  store ptr %next, ptr %state, align 8")?;
+        writeln!(text, "  %later = add i64 %limit, %far")?;
+        writeln!(text, "  store i64 %later, ptr %limit.at, align 8")?;
+        let at = batches::DONE * 8;
+        writeln!(text, "  %done.at = getelementptr i8, ptr %state, i64 {at}")?;
+        writeln!(text, "  %rounds = load i64, ptr %done.at, align 8")?;
+        writeln!(text, "  %more = add i64 %rounds, {}", batches::ROUNDS)?;
+        writeln!(text, "  store i64 %more, ptr %done.at, align 8")?;
         writeln!(text, "  br label %done\ndone:\n  ret void\n}}")
     }
 
@@ -259,8 +301,16 @@ pub fn module(head: &str, used: impl Iterator<Item = Template>) -> String {
             "declare preserve_mostcc void @{hook}(ptr, i64, i64) nounwind nonlazybind"
         );
     }
-    let mut used = used.peekable();
-    if used.peek().is_some() {
+    let used: Vec<Template> = used.collect();
+    if used.iter().any(|template| template.shape == Shape::Batch) {
+        for hook in [hooks::READ_STRIDED, hooks::WRITE_STRIDED] {
+            let _ = writeln!(
+                text,
+                "declare preserve_mostcc void @{hook}(ptr, i64, i64, i64, i64) nounwind nonlazybind"
+            );
+        }
+    }
+    if used.iter().any(|template| template.also) {
         let _ = writeln!(text, "declare void @{}(i64) nounwind", also::FUNCTION);
     }
     for template in used {
