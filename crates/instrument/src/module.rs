@@ -201,12 +201,12 @@ fn instrument<'c>(
     context.check()?;
     cost.functions = pass::defined(context, module);
     let begun = Instant::now();
-    let templates = pass::run(context, module, &machine, options, facts);
+    let (templates, lines) = pass::run(context, module, &machine, options, facts);
     cost.placing = begun.elapsed();
     module.link(context.parse_text(&templates)?)?;
     // The inline tests are functions until now; LLVM's inliner puts them where they are called.
     machine.run(module, "always-inline")?;
-    pass::finish(context, module);
+    pass::finish(context, module, &lines);
     module.verify()?;
     context.check()?;
     Ok(machine)

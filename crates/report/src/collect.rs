@@ -228,6 +228,7 @@ impl Kept {
             size: location.size,
             frames: names::frame(side.site, tables).into_iter().collect(),
             also: Vec::new(),
+            also_more: false,
             locks: (locks_known || !side.locks.is_empty())
                 .then(|| side.locks.iter().map(|lock| names::lock(*lock, tables)).collect()),
         };

@@ -237,6 +237,9 @@ pub struct Access {
     /// Other places that the innermost one may be: one check was made for accesses at all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<Frame>,
+    /// Whether there are more of them than are listed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub also_more: bool,
     /// Locks held, where known.
     pub locks: Option<Vec<Lock>>,
 }

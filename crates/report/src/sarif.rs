@@ -1,7 +1,7 @@
 //! The report as SARIF 2.1.0, for code hosts and editors that show findings beside the code.
 //!
-//! The access at which the race was seen is the result's location, the other one a related location. A finding's id is
-//! its partial fingerprint, so that hosts recognise it from run to run.
+//! The access at which the race was seen is the result's location, the other one a related location; so are other lines that either may
+//! be at. A finding's id is its partial fingerprint, so that hosts recognise it from run to run.
 
 use crate::{Access, Finding, Frame, Report, Witness};
 use serde_json::{Value, json};
@@ -70,9 +70,9 @@ fn result(finding: &Finding) -> Value {
     if let Some(location) = accesses.next().and_then(|access| location(access, None)) {
         result["locations"] = json!([location]);
     }
-    let related: Vec<Value> = accesses
-        .filter_map(|access| location(access, Some(describe(access))))
-        .collect();
+    let others = accesses.filter_map(|access| location(access, Some(describe(access))));
+    let also = finding.accesses.iter().rev().flat_map(also);
+    let related: Vec<Value> = others.chain(also).collect();
     if !related.is_empty() {
         result["relatedLocations"] = related.into();
     }
@@ -152,6 +152,16 @@ fn location(access: &Access, message: Option<String>) -> Option<Value> {
         location["message"] = json!({ "text": message });
     }
     Some(location)
+}
+
+/// Other places that an access may be at.
+fn also(access: &Access) -> impl Iterator<Item = Value> {
+    let text = format!("or, checked together with it, {}", describe(access));
+    access.also.iter().map(move |frame| {
+        let mut location = frame_location(frame);
+        location["message"] = json!({ "text": text });
+        location
+    })
 }
 
 fn frame_location(frame: &Frame) -> Value {

@@ -53,6 +53,9 @@ enum Form {
     Wrap8(u8, u8, u8),
     /// A number of 32 bits that starts so far below zero.
     Wrap32(usize),
+    /// The end is read anew in each round, before it or (there is one at least) behind it.
+    ReadEnd,
+    ReadEndLast,
     /// Rows of so many.
     Rows(usize),
     Columns(usize),
@@ -82,6 +85,8 @@ pub struct Action {
     /// An access is in a function of its own.
     called: bool,
     noise: bool,
+    /// Each access is at a line of its own.
+    lines: bool,
     value: &'static str,
 }
 
@@ -119,7 +124,7 @@ pub fn choose(rng: &mut Rng, vars: &[Var], mut walk: Walk, lock: Option<usize>) 
     if index == "uint8_t" && walk.high + walk.step > 255 {
         index = "int64_t";
     }
-    let form = match rng.below(20) {
+    let form = match rng.below(22) {
         0..=2 => Form::Up("<"),
         3 => Form::Up("!="),
         4 => Form::Up("<="),
@@ -146,6 +151,8 @@ pub fn choose(rng: &mut Rng, vars: &[Var], mut walk: Walk, lock: Option<usize>) 
         18 => rng.pick(&[Form::If(2), Form::If(3), Form::Continue(2), Form::Continue(4)]),
         19 if uses.len() == 1 && op == Op::Write && walk.step == 1 => Form::Fill,
         19 if width > 0 => Form::Once,
+        20 => Form::ReadEnd,
+        21 if rounds > 0 => Form::ReadEndLast,
         _ => Form::Up("<"),
     };
     if matches!(form, Form::Down) && !matches!(index, "int" | "long" | "short") {
@@ -163,6 +170,7 @@ pub fn choose(rng: &mut Rng, vars: &[Var], mut walk: Walk, lock: Option<usize>) 
         literal: rng.chance(40),
         called: rng.chance(8),
         noise: rng.chance(6),
+        lines: rng.chance(50),
         value: rng.pick(&["0", "7", "k", "k * 3 + 1"]),
     }
 }
@@ -283,8 +291,8 @@ impl Action {
                     (_, false) => format!("{}[k]", vars[part.var].name),
                 };
                 round.push_str(&statement(part, &vars[part.var], &place, self.value));
-                // Fields of one element are accessed in one line.
-                round.push_str(if own && part.plus == 0 { " " } else { "\n" });
+                let one_line = own && part.plus == 0 && !self.lines;
+                round.push_str(if one_line { " " } else { "\n" });
             }
             round.push('\n');
         }
@@ -379,6 +387,14 @@ impl Action {
                 ];
                 let signless = "int64_t k = (uint32_t)(i + (uint32_t)p2); (void)k;";
                 format!("for (uint32_t i = (uint32_t)p0; i != (uint32_t)p1; i++) {{\n{signless} {round}}}\n")
+            }
+            Form::ReadEnd => {
+                let up = up(&format!("i < ({index})end"), &k);
+                format!("volatile int64_t end = p1;\n{up}")
+            }
+            Form::ReadEndLast => {
+                let up = up("", &format!("{k}if ((int64_t)i + {step} >= end) break;\n"));
+                format!("volatile int64_t end = p1;\n{up}")
             }
             Form::Rows(n) => nest(&mut parameters, (low, high, n), "i", "j < n", index, &round),
             Form::Columns(n) => nest(&mut parameters, (low, high, n), "j", "j < n", index, &round),

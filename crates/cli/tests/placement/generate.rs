@@ -151,7 +151,8 @@ fn scenario(rng: &mut Rng, number: usize) -> Scenario {
         let element = rng.pick(ELEMENTS);
         let len = match rng.below(6) {
             0 => 1 + rng.below(4),
-            1 => 256,
+            // More than a batch of a loop that may not end.
+            1 => rng.pick(&[256, 256, 700]),
             _ => 6 + rng.below(90),
         };
         Var {

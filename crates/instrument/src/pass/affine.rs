@@ -6,6 +6,7 @@
 
 use super::ir::{Opcode, Value};
 use super::nest::{Loop, Nest};
+use super::steady::Steady;
 use llvm_sys::target::LLVMTargetDataRef;
 use std::collections::HashMap;
 
@@ -21,6 +22,8 @@ pub enum Width {
     Signed,
     /// Zeros are put before it.
     Unsigned,
+    /// It is a variable, and what is meant is the 64 bits in it, which the loop leaves alone.
+    Inside,
 }
 
 /// A value, and how it is meant.
@@ -175,17 +178,69 @@ pub struct Values<'a, 'm> {
     around: &'a Loop,
     layout: LLVMTargetDataRef,
     known: HashMap<(Value<'m>, Width), Option<Affine<'m>>>,
+    /// Which variables the loop leaves alone.
+    steady: &'a Steady<'a, 'm>,
 }
 
 impl<'a, 'm> Values<'a, 'm> {
     /// Of a loop.
-    pub fn new(nest: &'a Nest<'m>, around: &'a Loop, layout: LLVMTargetDataRef) -> Self {
+    pub fn new(
+        nest: &'a Nest<'m>,
+        around: &'a Loop,
+        layout: LLVMTargetDataRef,
+        steady: &'a Steady<'a, 'm>,
+    ) -> Self {
         Values {
             nest,
             around,
             layout,
             known: HashMap::new(),
+            steady,
         }
+    }
+
+    /// The variable that a value of 64 bits is read from in the loop, if the loop leaves that alone.
+    fn read_of(&self, value: Value<'m>) -> Option<Value<'m>> {
+        let whole = value.ty().is_plain_pointer() || value.ty().integer_bits() == Some(64);
+        self.steadily_read(value).filter(|_| whole)
+    }
+
+    /// The same of any value.
+    fn steadily_read(&self, value: Value<'m>) -> Option<Value<'m>> {
+        let read = value.opcode() == Some(Opcode::LLVMLoad) && self.changes(value);
+        read.then(|| self.steady.variable(self.nest, self.around, value))?
+    }
+
+    /// Whether a value is the same in each round: it is computed from what the loop leaves alone.
+    pub fn is_still(&self, value: Value<'m>) -> bool {
+        self.stays(value, DEPTH)
+    }
+
+    fn stays(&self, value: Value<'m>, depth: u32) -> bool {
+        use Opcode::*;
+        if value.is_constant() || !self.changes(value) || self.steadily_read(value).is_some() {
+            return true;
+        }
+        let computed = matches!(
+            value.opcode(),
+            Some(
+                LLVMAdd
+                    | LLVMSub
+                    | LLVMMul
+                    | LLVMSDiv
+                    | LLVMUDiv
+                    | LLVMShl
+                    | LLVMLShr
+                    | LLVMAShr
+                    | LLVMAnd
+                    | LLVMOr
+                    | LLVMSExt
+                    | LLVMZExt
+                    | LLVMTrunc
+                    | LLVMGetElementPtr
+            )
+        );
+        computed && depth > 0 && value.operands().all(|operand| self.stays(operand, depth - 1))
     }
 
     /// What a value of 64 bits, or an address, is.
@@ -216,6 +271,9 @@ impl<'a, 'm> Values<'a, 'm> {
                 _ => number as i64,
             };
             return Some(Affine::still(Sum::constant(number)));
+        }
+        if let Some(variable) = self.read_of(value).filter(|_| width == Width::Whole) {
+            return Some(Affine::still(Sum::value(variable, Width::Inside)));
         }
         if !self.changes(value) {
             // Parts of one object have its beginning in common.
@@ -292,6 +350,7 @@ impl<'a, 'm> Values<'a, 'm> {
             Width::Whole => matches!(value.ty().integer_bits(), Some(64)) || value.ty().is_plain_pointer(),
             Width::Signed => value.never_overflows(),
             Width::Unsigned => value.never_carries(),
+            Width::Inside => false,
         };
         match value.opcode()? {
             LLVMAdd | LLVMSub if exact => {

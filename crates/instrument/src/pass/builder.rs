@@ -46,6 +46,11 @@ impl<'m> Builder<'m> {
         llvm!(LLVMSetCurrentDebugLocation2(self.raw, line));
     }
 
+    /// What is built from now on has this source line.
+    pub fn with_line(&self, location: LLVMMetadataRef) {
+        llvm!(LLVMSetCurrentDebugLocation2(self.raw, location));
+    }
+
     /// What is built from now on has no source line: it belongs to the function as a whole.
     pub fn without_line(&self) {
         llvm!(LLVMSetCurrentDebugLocation2(self.raw, null_mut()));

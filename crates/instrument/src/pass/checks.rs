@@ -1,6 +1,7 @@
 //! Finds the checks of a function and puts them in.
 
 use super::accesses::{Access, Atomic, Extent, Meaning, Reader};
+use super::also::{Lines, Standing, Table};
 use super::builder::Builder;
 use super::context::{self, Calls, Keeping};
 use super::decisions::Decisions;
@@ -15,12 +16,12 @@ use super::redirect::redirect;
 use super::redundant;
 use super::templates::{Shape, Template};
 use super::whole::Whole;
-use super::{lanes, log, loops, neighbours, outside, perform, unmasked};
+use super::{lanes, log, loops, neighbours, outside, perform, steady, unmasked};
 use crate::decisions::Rule;
 use crate::module::{Options, Placement};
-use deadheat_abi::{also, hooks, shadow};
+use deadheat_abi::{hooks, shadow};
 use llvm_sys::target::LLVMTargetDataRef;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
 /// Instruments functions of one module.
@@ -44,6 +45,10 @@ pub struct Inserter<'m, 'u> {
     /// What calls do.
     calls: effects::Calls<'m>,
     decisions: Decisions,
+    /// Variables whose address goes nowhere.
+    kept: HashSet<Value<'m>>,
+    /// Lines of accesses that checks stand for, besides their own.
+    lines: Table,
 }
 
 /// What goes to the log of a program that has one.
@@ -117,12 +122,14 @@ impl<'m, 'u> Inserter<'m, 'u> {
             placement: options.placement,
             calls,
             decisions: Decisions::new(options.explain),
+            kept: steady::kept(ir),
+            lines: Table::default(),
         }
     }
 
-    /// What became of the accesses of all functions.
-    pub fn decisions(self) -> Decisions {
-        self.decisions
+    /// What became of the accesses of all functions, and the lines to put in once the inline tests are in place.
+    pub fn finish(self) -> (Decisions, Table) {
+        (self.decisions, self.lines)
     }
 
     /// Instruments a function.
@@ -139,6 +146,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
         } else {
             Vec::new()
         };
+        let mut standing = Standing::default();
         if self.placement != Placement::Off && !self.record {
             let decisions = &mut self.decisions;
             redundant::remove(
@@ -146,6 +154,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 &blocks,
                 &self.calls,
                 self.reader.layout(),
+                &mut standing,
                 |at, access, rule, by| decisions.note(at, access, rule, by),
             );
         }
@@ -156,7 +165,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 &self.builder,
                 &self.reader,
                 &self.calls,
-                &Nest::new(&blocks),
+                (&Nest::new(&blocks), &self.kept),
                 &mut plan.plain,
             );
             for (at, access) in sweeps.iter().flat_map(|sweep| &sweep.accesses) {
@@ -171,6 +180,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 &self.calls,
                 &self.builder,
                 self.reader.layout(),
+                &mut standing,
                 |at, access, rule, by| decisions.note(at, access, rule, by),
             );
         }
@@ -213,22 +223,24 @@ impl<'m, 'u> Inserter<'m, 'u> {
             self.log = Some(Logged::Accesses);
             for (at, access) in logged {
                 self.builder.before(at);
-                self.check(access, thread, keeping);
+                self.check(access, thread, keeping, None);
             }
             for (at, access, rule) in plan.untold {
                 self.log = Some(Logged::Untold(rule));
                 self.builder.before(at);
-                self.check(access, thread, keeping);
+                self.check(access, thread, keeping, None);
             }
             self.log = Some(Logged::Checks);
         }
         for (at, access) in plan.plain {
             self.decisions.note(at, &access, Rule::Checked, None);
+            let lines = Lines::of(at, standing.of(at, &access).iter().copied());
+            let also = lines.map(|lines| self.ir.number(self.lines.add(lines)));
             self.builder.before(at);
-            self.check(access, thread, keeping);
+            self.check(access, thread, keeping, also);
         }
         for sweep in sweeps {
-            self.check_sweep(&sweep, thread, keeping);
+            self.check_sweep(&sweep, &standing, thread, keeping);
         }
         // Behind the checks that come before a call: what it releases comes after them.
         if self.log.is_some() {
@@ -429,8 +441,8 @@ impl<'m, 'u> Inserter<'m, 'u> {
         self.builder.without_line();
     }
 
-    /// Puts in the check of an access.
-    fn check(&mut self, access: Access<'m>, thread: Value<'m>, keeping: Keeping) {
+    /// Puts in the check of an access; `also` is the number of further lines.
+    fn check(&mut self, access: Access<'m>, thread: Value<'m>, keeping: Keeping, also: Option<Value<'m>>) {
         let Access {
             pointer,
             extent,
@@ -438,6 +450,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
             write,
             place,
         } = access;
+        let keeping = (keeping, also);
         match extent {
             Extent::Bytes(bytes) => match shape(bytes, alignment, place).filter(|_| !self.record) {
                 Some(shape) => self.call(shape, write, keeping, &[pointer, thread]),
@@ -515,7 +528,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
         (element, mask, limit): (u64, Value<'m>, Option<Value<'m>>),
         write: bool,
         thread: Value<'m>,
-        keeping: Keeping,
+        keeping: (Keeping, Option<Value<'m>>),
     ) {
         let builder = &self.builder;
         let mut active = builder.element(mask, lane);
@@ -528,22 +541,42 @@ impl<'m, 'u> Inserter<'m, 'u> {
         }
     }
 
-    fn call(&mut self, shape: Shape, write: bool, keeping: Keeping, arguments: &[Value<'m>]) {
+    fn call(
+        &mut self,
+        shape: Shape,
+        write: bool,
+        (keeping, also): (Keeping, Option<Value<'m>>),
+        arguments: &[Value<'m>],
+    ) {
         if let Some(what) = self.log {
             self.log(what, shape, write, arguments);
             if what != Logged::Checks {
                 return;
             }
         }
+        self.test(shape, write, (keeping, also), arguments);
+    }
+
+    /// Puts in an inline test.
+    fn test(
+        &mut self,
+        shape: Shape,
+        write: bool,
+        (keeping, also): (Keeping, Option<Value<'m>>),
+        arguments: &[Value<'m>],
+    ) {
         let template = Template {
             write,
             shape,
             leaf: keeping != Keeping::Stored,
             record: self.record,
+            also: also.is_some(),
         };
         self.used.insert(template);
+        let mut arguments = arguments.to_vec();
+        arguments.extend(also);
         self.builder
-            .call(template.declare(self.ir), template.ty(self.ir), arguments);
+            .call(template.declare(self.ir), template.ty(self.ir), &arguments);
     }
 
     /// Puts in what logs an access or a check, with the arguments of the inline test.
@@ -554,6 +587,8 @@ impl<'m, 'u> Inserter<'m, 'u> {
             Shape::Granules { count, .. } => ir.number(count * shadow::GRANULE),
             Shape::Range => arguments[1],
             Shape::RangeIf => builder.select(arguments[2], arguments[1], ir.number(0)),
+            // Logged with what is done behind loops.
+            Shape::Batch => return,
         };
         match what {
             Logged::Accesses => log::access(ir, builder, (arguments[0], bytes), write, None),
@@ -566,13 +601,37 @@ impl<'m, 'u> Inserter<'m, 'u> {
     }
 
     /// Puts in the check behind a loop.
-    fn check_sweep(&self, sweep: &Sweep<'m>, thread: Value<'m>, keeping: Keeping) {
-        let (ir, builder) = (self.ir, &self.builder);
-        builder.before(sweep.before);
-        builder.with_line_of(sweep.accesses[0].0);
+    fn check_sweep(
+        &mut self,
+        sweep: &Sweep<'m>,
+        standing: &Standing<'m>,
+        thread: Value<'m>,
+        keeping: Keeping,
+    ) {
+        let own = sweep.accesses.iter().map(|access| access.0);
+        let others = { sweep.accesses.iter() }.flat_map(|(at, access)| standing.of(*at, access));
+        let lines = Lines::of(sweep.accesses[0].0, own.chain(others.copied()));
+        self.builder.before(sweep.before);
+        self.builder.with_line_of(sweep.accesses[0].0);
         if self.log.is_some() {
-            log::sweep(ir, builder, sweep);
+            log::sweep(self.ir, &self.builder, sweep);
         }
+        if let Work::Batch {
+            state,
+            now,
+            far,
+            count,
+            stride,
+            size,
+        } = sweep.work
+        {
+            let also = lines.map(|lines| self.ir.number(self.lines.add(lines)));
+            let size = self.ir.number(size);
+            let arguments = [state, now, far, count, stride, size, thread];
+            self.test(Shape::Batch, sweep.write, (keeping, also), &arguments);
+            return;
+        }
+        let (ir, builder) = (self.ir, &self.builder);
         let context = self.context(thread, keeping);
         let (pointer, number) = (ir.pointer(), ir.integer(64));
         let (names, parameters, arguments) = match sweep.work {
@@ -620,6 +679,8 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 vec![pointer, number],
                 vec![footprint, context],
             ),
+            // Done.
+            Work::Batch { .. } => return,
         };
         let ty = ir.function_type(ir.void(), &parameters);
         let hook = ir.declare(names[usize::from(sweep.write)], ty);
@@ -628,13 +689,8 @@ impl<'m, 'u> Inserter<'m, 'u> {
             ir.add(hook, kind, 0);
         }
         builder.call_preserving(hook, ty, &arguments);
-        let mut told = vec![sweep.accesses[0].0.line()];
-        for (at, _) in &sweep.accesses {
-            if told.len() <= also::MOST && !told.contains(&at.line()) {
-                told.push(at.line());
-                builder.with_line_of(*at);
-                builder.mark(&also::MARK);
-            }
+        if let Some(lines) = lines {
+            lines.mark(builder);
         }
     }
 

@@ -48,6 +48,17 @@ impl<'m> Calls<'m> {
         effects.and(self.reader.limit_of_call(call))
     }
 
+    /// Whether a call is one of the compiler's own, or of a function outside of the link that calls no function of it.
+    pub fn calls_nothing_back(&self, call: Value<'m>) -> bool {
+        let callee = call.callee();
+        if callee.intrinsic().is_some() {
+            return true;
+        }
+        let outside =
+            callee.is_function() && callee.is_declaration() && self.facts.get(callee.name()).is_none();
+        outside && known::effects(callee.name()) == Some(Effects::NONE)
+    }
+
     /// What any instruction may do.
     pub fn of(&self, at: Value<'m>) -> Effects {
         match at.is_call() {

@@ -336,6 +336,15 @@ impl<'m> Value<'m> {
         self.opcode() == Some(Opcode::LLVMZExt) && llvm!(LLVMGetNNeg(self.0)) != 0
     }
 
+    /// Whether a load or a store is volatile or atomic.
+    pub fn is_volatile(self) -> bool {
+        assert!(matches!(
+            self.opcode(),
+            Some(Opcode::LLVMLoad | Opcode::LLVMStore)
+        ));
+        llvm!(LLVMGetVolatile(self.0)) != 0 || llvm!(LLVMIsAtomic(self.0)) != 0
+    }
+
     /// What stands for its source line: the same for the same line and column.
     pub fn line(self) -> usize {
         match self.opcode() {

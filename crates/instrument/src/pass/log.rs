@@ -6,6 +6,7 @@
 //! synchronises is told apart from [`super::effects`], whose answers are among what is to be proved: by the orderings of atomic
 //! operations, and by a table of functions of libc. Calls of other functions outside of the link say nothing.
 
+use super::batches;
 use super::builder::Builder;
 use super::ir::{Block, Ir, Opcode, Order, Value};
 use super::loops::{Sweep, Work};
@@ -166,6 +167,27 @@ pub fn sweep<'m>(ir: Ir<'m>, builder: &Builder<'m>, sweep: &Sweep<'m>) {
             ],
         ),
         Work::Commit { footprint } => call(COMMIT, &[pointer], &[footprint]),
+        // None if the batch is not full.
+        Work::Batch {
+            state,
+            now,
+            count,
+            stride,
+            size,
+            ..
+        } => {
+            let limit = builder.load(builder.offset(state, batches::LIMIT * 8));
+            let full = builder.below(builder.xor(now, limit), ir.number(1));
+            let count = builder.select(full, count, ir.number(0));
+            let address = builder.pointer(builder.load(state), pointer);
+            check(
+                ir,
+                builder,
+                address,
+                [count, stride, ir.number(size)],
+                sweep.write,
+            );
+        }
     }
 }
 

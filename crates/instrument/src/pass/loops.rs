@@ -13,18 +13,23 @@
 //! vectorised loop, are one row. It is checked where the outermost such loop is left, or where rows do not go on as they began. So nothing needs to be
 //! known of how the loops depend on each other; rows, tiles and triangles are all the same.
 //!
+//! A loop that may not come to an end is checked in batches as well ([`super::batches`]).
+//!
 //! How many rounds there were is computed where the loop is left, from a value that grows. A round that was begun counts for
 //! accesses that come before the way out.
 
 use super::accesses::{Access, Extent, Reader};
 use super::affine::{Affine, Part, Sum, Term, Values, Width};
+use super::batches::{self, Batch};
 use super::builder::Builder;
 use super::effects::Calls;
 use super::ir::{Ir, Opcode, Value};
 use super::nest::{Loop, Nest};
+use super::steady::Steady;
 use crate::effects::Effects;
 use deadheat_abi::footprint;
 use deadheat_abi::hooks::COLUMN;
+use std::collections::HashSet;
 
 /// So many footprints a function has room for in its frame; further loops are checked each time that they are left.
 const FOOTPRINTS: usize = 24;
@@ -69,14 +74,24 @@ pub enum Work<'m> {
     },
     /// A footprint is checked.
     Commit { footprint: Value<'m> },
+    /// A batch is checked if it is full: its state; the value that counts rounds, and how far that goes in a batch; how many places;
+    /// how far apart; how many bytes each.
+    Batch {
+        state: Value<'m>,
+        now: Value<'m>,
+        far: Value<'m>,
+        count: Value<'m>,
+        stride: Value<'m>,
+        size: u64,
+    },
 }
 
 /// An access of a loop.
-struct Swept<'m> {
+pub struct Swept<'m> {
     at: Vec<(Value<'m>, Access<'m>)>,
     write: bool,
     /// Its address.
-    address: Affine<'m>,
+    pub address: Affine<'m>,
     /// From this byte behind its address to that.
     size: u64,
     /// So many more rounds than there were: neighbouring places that other accesses sweep.
@@ -117,13 +132,18 @@ pub fn sweep<'m>(
     builder: &Builder<'m>,
     reader: &Reader,
     calls: &Calls<'m>,
-    nest: &Nest<'m>,
+    (nest, kept): (&Nest<'m>, &HashSet<Value<'m>>),
     plain: &mut Vec<(Value<'m>, Access<'m>)>,
 ) -> Vec<Sweep<'m>> {
     let loops = nest.loops();
+    let steady = &Steady::new(calls, nest, &loops, kept);
     let fit: Vec<bool> = (0..loops.len())
-        .map(|n| can_wait(reader, calls, nest, &loops, n))
+        .map(|n| can_wait(reader, calls, (nest, steady), &loops, n))
         .collect();
+    let batched: Vec<bool> = (0..loops.len())
+        .map(|n| !fit[n] && can_be_batched(reader, calls, (nest, steady), &loops, n))
+        .collect();
+    let mut room = batches::MOST;
     let mut sweeps = Vec::new();
     let mut frame = Frame {
         ir,
@@ -133,11 +153,11 @@ pub fn sweep<'m>(
     };
     // Outer loops first: what does not depend on an inner one is checked once for all of it.
     for (n, around) in loops.iter().enumerate().rev() {
-        if !fit[n] {
+        if !fit[n] && !batched[n] {
             continue;
         }
         let outermost = (n + 1..loops.len()).rfind(|&m| fit[m] && loops[m].has(around.header));
-        let mut values = Values::new(nest, around, reader.layout());
+        let mut values = Values::new(nest, around, reader.layout(), steady);
         let Some(rounds) = Rounds::of(nest, around, &mut values) else {
             continue;
         };
@@ -146,6 +166,11 @@ pub fn sweep<'m>(
             .filter_map(|&(at, access)| find(nest, around, &mut values, at, access));
         let mut swept = coalesce(found.collect());
         swept.retain(|one| one.pays(outermost.is_some()));
+        if batched[n] {
+            swept.retain(|one| one.address.step.as_constant() != Some(0));
+            swept.truncate(room);
+            room -= swept.len();
+        }
         let is_swept = |at: &Value<'m>, access: &Access<'m>| {
             let same = |other: &(Value<'m>, Access<'m>)| {
                 other.0 == *at && other.1.write == access.write && other.1.pointer == access.pointer
@@ -157,6 +182,7 @@ pub fn sweep<'m>(
             around,
             within: outermost.map(|m| (m, &loops[m])),
             rounds: &rounds,
+            batched: batched[n],
         };
         place.put(&mut frame, &swept, &mut sweeps);
     }
@@ -165,7 +191,13 @@ pub fn sweep<'m>(
 }
 
 /// Whether what a loop accesses may be checked where it is left: it is calm, and it and all loops in it come to an end.
-fn can_wait<'m>(reader: &Reader, calls: &Calls<'m>, nest: &Nest<'m>, loops: &[Loop], n: usize) -> bool {
+fn can_wait<'m>(
+    reader: &Reader,
+    calls: &Calls<'m>,
+    (nest, steady): (&Nest<'m>, &Steady<'_, 'm>),
+    loops: &[Loop],
+    n: usize,
+) -> bool {
     let around = &loops[n];
     let inner = |one: &&Loop| around.has(one.header);
     // All loops in it that have no simple form may be endless; they have latches too.
@@ -175,7 +207,27 @@ fn can_wait<'m>(reader: &Reader, calls: &Calls<'m>, nest: &Nest<'m>, loops: &[Lo
         && loops[..=n]
             .iter()
             .filter(inner)
-            .all(|one| ends(reader, nest, one))
+            .all(|one| ends(reader, nest, steady, one))
+}
+
+/// Whether what a loop accesses may be checked in batches: it is calm, and all loops in it come to an end. Not loops within others: they may
+/// be short, and made often, and then looking at each access takes less than a check behind them.
+fn can_be_batched<'m>(
+    reader: &Reader,
+    calls: &Calls<'m>,
+    (nest, steady): (&Nest<'m>, &Steady<'_, 'm>),
+    loops: &[Loop],
+    n: usize,
+) -> bool {
+    let around = &loops[n];
+    let inner = |one: &&Loop| around.has(one.header);
+    let known = loops[..=n].iter().filter(inner).count();
+    let mut within = loops[..n].iter().filter(inner);
+    batches::has_room_before(nest, around)
+        && !loops[n + 1..].iter().any(|one| one.has(around.header))
+        && is_calm(calls, nest, around)
+        && back_edges(nest, around) == known
+        && within.all(|one| ends(reader, nest, steady, one))
 }
 
 /// Whether nothing in a loop synchronises, gives memory back, runs forever, or leaves but by its exits.
@@ -201,8 +253,8 @@ fn back_edges(nest: &Nest<'_>, around: &Loop) -> usize {
 }
 
 /// Whether a loop comes to an end: each round compares a value that grows with one that does not, and leaves by the outcome.
-fn ends(reader: &Reader, nest: &Nest<'_>, around: &Loop) -> bool {
-    let mut values = Values::new(nest, around, reader.layout());
+fn ends<'m>(reader: &Reader, nest: &Nest<'m>, steady: &Steady<'_, 'm>, around: &Loop) -> bool {
+    let mut values = Values::new(nest, around, reader.layout(), steady);
     around.exits.iter().any(|&(from, _)| {
         nest.dominates(from, around.latch) && {
             let end = nest.blocks[from].terminator();
@@ -216,19 +268,20 @@ fn compares_growing<'m>(values: &mut Values<'_, 'm>, condition: Value<'m>) -> bo
     if condition.opcode() != Some(Opcode::LLVMICmp) {
         return false;
     }
-    let sides = [0, 1].map(|side| values.of_number(condition.operand(side)));
-    let [Some(one), Some(other)] = sides else {
-        return false;
+    let of = |side| condition.operand(side);
+    let [one, other] = [0, 1].map(|side| values.of_number(of(side)));
+    let still = |value: &Option<Affine<'m>>, of: Value<'m>| match value {
+        Some(value) => value.step.as_constant() == Some(0),
+        None => values.is_still(of),
     };
-    let still = |value: &Affine<'m>| value.step.as_constant() == Some(0);
     // A value that must be met, and not only passed, could be jumped over for ever; not where wrapping around is undefined.
     let met = condition.is_equality();
-    let grows = |value: &Affine<'m>, of: Value<'m>| {
-        let step = value.step.as_constant().map(i64::unsigned_abs);
+    let grows = |value: &Option<Affine<'m>>, of: Value<'m>| {
+        let step = value.as_ref().and_then(|value| value.step.as_constant());
+        let step = step.map(i64::unsigned_abs);
         step.is_some_and(|step| step == 1 || step != 0 && (!met || never_wraps(of)))
     };
-    let of = |side| condition.operand(side);
-    still(&one) && grows(&other, of(1)) || grows(&one, of(0)) && still(&other)
+    still(&one, of(0)) && grows(&other, of(1)) || grows(&one, of(0)) && still(&other, of(1))
 }
 
 /// Whether a value that a loop changes by itself, or the next one after it, is computed in a way that must not wrap around.
@@ -240,10 +293,12 @@ fn never_wraps(value: Value<'_>) -> bool {
 }
 
 /// A value that tells how often a loop went round.
-struct Rounds<'m> {
+pub struct Rounds<'m> {
     value: Value<'m>,
-    start: Sum<'m>,
-    step: i64,
+    /// What it is in the first round.
+    pub start: Sum<'m>,
+    /// What each adds.
+    pub step: i64,
 }
 
 impl<'m> Rounds<'m> {
@@ -276,13 +331,18 @@ impl<'m> Rounds<'m> {
         best
     }
 
-    /// How often the loop went back to its header, put at the builder's place.
-    fn count(&self, ir: Ir<'m>, builder: &Builder<'m>) -> Value<'m> {
-        let now = match self.value.ty().integer_bits() {
+    /// What it is now, as a number, put at the builder's place.
+    fn now(&self, builder: &Builder<'m>) -> Value<'m> {
+        match self.value.ty().integer_bits() {
             None => builder.address(self.value),
             Some(64) => self.value,
             Some(_) => builder.widen_signed(self.value),
-        };
+        }
+    }
+
+    /// How often the loop went back to its header, put at the builder's place.
+    fn count(&self, ir: Ir<'m>, builder: &Builder<'m>) -> Value<'m> {
+        let now = self.now(builder);
         let start = number(ir, builder, &self.start);
         let distance = match self.step > 0 {
             true => builder.subtract(now, start),
@@ -459,6 +519,8 @@ struct Place<'a, 'm> {
     /// The outermost loop around it that all checks of it may wait for, and its number.
     within: Option<(usize, &'a Loop)>,
     rounds: &'a Rounds<'m>,
+    /// Whether it may not end, so that checks are made in it, too.
+    batched: bool,
 }
 
 impl<'m> Place<'_, 'm> {
@@ -476,23 +538,31 @@ impl<'m> Place<'_, 'm> {
             })
             .collect();
         let (ir, builder, nest) = (frame.ir, frame.builder, frame.nest);
+        let mut batches: Vec<Option<Batch<'m>>> = Vec::new();
+        for one in swept {
+            batches.push(self.batched.then(|| self.begin_batch(frame, one, sweeps)));
+        }
         for to in behind(self.around) {
             let block = nest.blocks[to];
             let before = block.first_real();
             builder.before(before);
             builder.without_line();
             let back = self.rounds.count(ir, builder);
-            for (one, footprint) in swept.iter().zip(&footprints) {
+            for ((one, footprint), batch) in swept.iter().zip(&footprints).zip(&batches) {
                 let begun = self.begun(frame, one, to);
                 builder.before(before);
                 builder.without_line();
+                let back = batch.map_or(back, |batch| batch.rest(builder, back));
                 let mut count = builder.add(back, begun);
                 if one.more != 0 {
                     let any = builder.below(ir.number(0), count);
                     let more = builder.add(count, ir.number(one.more as u64));
                     count = builder.select(any, more, ir.number(0));
                 }
-                let address = number(ir, builder, &one.address.start);
+                let address = match batch {
+                    Some(batch) => batch.start(builder),
+                    None => number(ir, builder, &one.address.start),
+                };
                 let footprint = footprint.filter(|_| self.within.is_some_and(|(_, of)| of.has(to)));
                 let work = match (footprint, one.unbroken_step()) {
                     (Some(footprint), Some(step)) => {
@@ -522,6 +592,26 @@ impl<'m> Place<'_, 'm> {
                 sweeps.push(one.at_block(before, work));
             }
         }
+    }
+
+    /// Puts in what checks full batches, at the end of each round.
+    fn begin_batch(&self, frame: &Frame<'_, 'm>, one: &Swept<'m>, sweeps: &mut Vec<Sweep<'m>>) -> Batch<'m> {
+        let (ir, builder, nest) = (frame.ir, frame.builder, frame.nest);
+        let batch = batches::begin(ir, builder, nest, self.around, self.rounds, one);
+        let end = nest.blocks[self.around.latch].terminator();
+        builder.before(end);
+        builder.without_line();
+        let far = self.rounds.step.wrapping_mul(batches::ROUNDS as i64);
+        let work = Work::Batch {
+            state: batch.state,
+            now: self.rounds.now(builder),
+            far: ir.number(far as u64),
+            count: ir.number(batches::ROUNDS + one.more as u64),
+            stride: batch.stride,
+            size: one.size,
+        };
+        sweeps.push(one.at_block(end, work));
+        batch
     }
 
     /// Whether the round that is left to a block has made an access, as a number.
@@ -581,13 +671,14 @@ fn unbroken<'m>(
 }
 
 /// A sum as a number, put at the builder's place.
-fn number<'m>(ir: Ir<'m>, builder: &Builder<'m>, sum: &Sum<'m>) -> Value<'m> {
+pub fn number<'m>(ir: Ir<'m>, builder: &Builder<'m>, sum: &Sum<'m>) -> Value<'m> {
     let mut total = ir.number(sum.constant as u64);
     let part = |(value, width): Part<'m>| match width {
         Width::Whole if value.ty().is_plain_pointer() => builder.address(value),
         Width::Whole => value,
         Width::Signed => builder.widen_signed(value),
         Width::Unsigned => builder.widen(value),
+        Width::Inside => builder.load(value),
     };
     for &Term { value, by, factor } in &sum.terms {
         let mut value = part(value);

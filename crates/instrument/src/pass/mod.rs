@@ -6,6 +6,8 @@
 mod accesses;
 mod address;
 mod affine;
+mod also;
+mod batches;
 mod builder;
 mod checks;
 mod context;
@@ -29,6 +31,7 @@ mod private;
 mod redirect;
 mod redundant;
 mod sections;
+mod steady;
 mod templates;
 mod unmasked;
 mod whole;
@@ -39,6 +42,7 @@ use crate::effects::summary::Summary;
 use crate::llvm::{Context, Machine, Module};
 use crate::module::Options;
 use crate::select::Treatment;
+pub use also::Table as Lines;
 use ir::{Ir, Value, attribute_kind};
 use llvm_sys::LLVMLinkage;
 pub use outside::is_rust;
@@ -68,14 +72,15 @@ pub fn prepare(context: &Context, module: &Module<'_>, options: &Options) {
     }
 }
 
-/// After the optimiser. Gives the text of a module that defines the inline tests that are called now.
+/// After the optimiser. Gives the text of a module that defines the inline tests that are called now, and the lines that are to
+/// be told of them once they are in place.
 pub fn run(
     context: &Context,
     module: &Module<'_>,
     machine: &Machine,
     options: &Options,
     facts: &Facts,
-) -> String {
+) -> (String, Lines) {
     let ir = Ir::new(context, module);
     let calls = effects::Calls::new(ir, facts.clone());
     let resolvers = ir.resolvers();
@@ -97,12 +102,13 @@ pub fn run(
             }
         }
     }
-    inserter.decisions().embed(ir);
+    let (decisions, lines) = inserter.finish();
+    decisions.embed(ir);
     let mut text = templates::module(&ir.head(), used.into_iter());
     text.push_str(&outside::definitions(ir));
     text.push_str(&links::definitions(ir));
     text.push_str(&missing::definitions(ir));
-    text
+    (text, lines)
 }
 
 /// How many functions are defined in a module.
@@ -117,8 +123,10 @@ pub fn summary(context: &Context, module: &Module<'_>) -> Summary {
 }
 
 /// After the inline tests are in place.
-pub fn finish(context: &Context, module: &Module<'_>) {
-    sections::split(Ir::new(context, module));
+pub fn finish(context: &Context, module: &Module<'_>, lines: &Lines) {
+    let ir = Ir::new(context, module);
+    lines.mark(ir);
+    sections::split(ir);
 }
 
 /// Whether a function is not to be touched.

@@ -1,20 +1,19 @@
-//! Makes one check of several of neighbours: `p->x`, `p->y` and `p->z` of one line.
+//! Makes one check of several of neighbours: `p->x`, `p->y` and `p->z`.
 //!
 //! The check is made at the first of the accesses. The others must follow for certain, so all are in one block, and nothing in
 //! between may leave. And nothing may be acquired or released, so that whatever is unordered with one of them is
 //! unordered with the check, and the other way round: it is made of bytes that are not accessed *there*, and must cry no
-//! wolf. They are of one source line, because that is the line that a report will name; reads go with reads, writes with
-//! writes; and only where the check of all is one inline test that costs less than theirs.
+//! wolf. Reads go with reads, writes with writes; and only where the check of all is one inline test that costs less than theirs.
+//! A report names the line of the first, and those of the others as checked together with it ([`super::also`]).
 
 use super::accesses::{Access, Extent};
 use super::address::{Address, Origin};
+use super::also::Standing;
 use super::builder::Builder;
 use super::effects::Calls;
-use super::ir::{Block, Opcode, Value, llvm};
+use super::ir::{Block, Opcode, Value};
 use crate::decisions::Rule;
 use deadheat_abi::shadow;
-use llvm_sys::debuginfo::*;
-use llvm_sys::prelude::LLVMMetadataRef;
 use llvm_sys::target::LLVMTargetDataRef;
 use std::collections::HashMap;
 
@@ -25,6 +24,7 @@ pub fn merge<'m>(
     calls: &Calls<'m>,
     builder: &Builder<'m>,
     layout: LLVMTargetDataRef,
+    standing: &mut Standing<'m>,
     mut told: impl FnMut(Value<'m>, &Access<'m>, Rule, Option<Value<'m>>),
 ) {
     let mut at: HashMap<Value<'m>, usize> = HashMap::new();
@@ -47,7 +47,7 @@ pub fn merge<'m>(
                     continue;
                 };
                 let Address { origin, offset } = Address::of(access.pointer, layout);
-                let key = (origin, access.write, Line::of(instruction));
+                let key = (origin, access.write);
                 let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
                 let group = open.entry(key).or_default();
                 group.push(Member {
@@ -67,16 +67,18 @@ pub fn merge<'m>(
     }
     let mut gone = vec![false; plain.len()];
     for group in groups.into_iter().filter(|group| group.len() > 1) {
-        for run in runs(group) {
-            let Some(merged) = merged(&run, plain) else {
-                continue;
-            };
+        for (run, merged) in pieces(group, plain) {
             let first = *run
                 .iter()
                 .min_by_key(|member| member.number)
                 .expect("a run has members");
+            let mut others = standing
+                .of(plain[first.access].0, &plain[first.access].1)
+                .to_vec();
             for member in run.iter().filter(|member| member.number != first.number) {
                 let (instruction, access) = &plain[member.access];
+                others.push(*instruction);
+                others.extend(standing.of(*instruction, access));
                 told(*instruction, access, Rule::Merged, Some(plain[first.access].0));
                 gone[member.access] = true;
             }
@@ -87,6 +89,7 @@ pub fn merge<'m>(
                 pointer: builder.offset(access.pointer, distance.cast_unsigned()),
                 ..merged
             };
+            standing.add(*instruction, access, others);
         }
     }
     let mut gone = gone.into_iter();
@@ -94,7 +97,7 @@ pub fn merge<'m>(
 }
 
 /// An access of a group.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 struct Member {
     access: usize,
     /// Its place among those of its group, as they come.
@@ -104,26 +107,7 @@ struct Member {
 }
 
 /// What accesses must have in common.
-type Key<'m> = (Origin<'m>, bool, Line);
-
-/// A source line, with where its function was inlined.
-#[derive(PartialEq, Eq, Hash)]
-struct Line(u32, LLVMMetadataRef, LLVMMetadataRef);
-
-impl Line {
-    fn of(instruction: Value<'_>) -> Line {
-        let none = std::ptr::null_mut();
-        let location = llvm!(LLVMInstructionGetDebugLoc(instruction.raw()));
-        if location.is_null() {
-            return Line(0, none, none);
-        }
-        Line(
-            llvm!(LLVMDILocationGetLine(location)),
-            llvm!(LLVMDILocationGetScope(location)),
-            llvm!(LLVMDILocationGetInlinedAt(location)),
-        )
-    }
-}
+type Key<'m> = (Origin<'m>, bool);
 
 /// Those that lie side by side or one over the other, from the lowest on.
 fn runs(mut group: Vec<Member>) -> Vec<Vec<Member>> {
@@ -142,6 +126,29 @@ fn runs(mut group: Vec<Member>) -> Vec<Vec<Member>> {
     }
     runs.retain(|run| run.len() > 1);
     runs
+}
+
+/// So many neighbours may be one check.
+const MOST: usize = 32;
+
+/// Runs that have an inline test, as large as they can be, from the lowest on; and the access that each is, but for its address.
+fn pieces<'m>(group: Vec<Member>, plain: &[(Value<'m>, Access<'m>)]) -> Vec<(Vec<Member>, Access<'m>)> {
+    let mut found = Vec::new();
+    for run in runs(group) {
+        let mut from = 0;
+        while from < run.len() {
+            let most = run.len().min(from + MOST);
+            let piece = (from + 2..=most).rev().find_map(|to| {
+                let piece = &run[from..to];
+                let merged = merged(piece, plain)?;
+                // Part of a run need not be one: what lies in between may be another member's.
+                (runs(piece.to_vec()) == [piece]).then_some((piece.to_vec(), merged))
+            });
+            from += piece.as_ref().map_or(1, |piece| piece.0.len());
+            found.extend(piece);
+        }
+    }
+    found
 }
 
 /// The access of all bytes of a run, but for its address; none if it has no inline test that is worth it.

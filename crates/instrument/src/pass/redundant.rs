@@ -13,7 +13,8 @@
 //!   between the two nothing may leave the function or run forever, and control may not go back (a loop may be endless).
 //! * Where memory may be freed, unmapped or mapped anew in between, what is known of it is forgotten, so that ends both.
 //!
-//! What is *found* therefore is a race at the same bytes. What is *named* is the line of `c`.
+//! What is *found* therefore is a race at the same bytes. What is *named* is the line of `c` first, and that of `a` as one that
+//! was checked together with it ([`super::also`]).
 //!
 //! Two passes of data flow, with a bit for each place that is accessed: checks that were made on every path (forwards), and
 //! then, among those that are left, checks that will be made on every path (backwards). A check that the first pass leaves
@@ -25,17 +26,21 @@
 
 use super::accesses::{Access, Extent};
 use super::address::{Address, Origin};
+use super::also::Standing;
 use super::effects::Calls;
 use super::flow::Flow;
 use super::ir::{Block, Value};
 use crate::decisions::Rule;
 use llvm_sys::target::LLVMTargetDataRef;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// Bits for all blocks of a function together, at most.
 const BITS: usize = 1 << 24;
 /// Places with the same base that are compared with each other.
 const NEIGHBOURS: usize = 128;
+
+/// So far is looked for the checks that stand for an access.
+const LOOK: usize = 1 << 12;
 
 /// Plain accesses, where they are.
 type Plain<'m> = Vec<(Value<'m>, Access<'m>)>;
@@ -46,6 +51,7 @@ pub fn remove<'m>(
     blocks: &[Block<'m>],
     calls: &Calls<'m>,
     layout: LLVMTargetDataRef,
+    standing: &mut Standing<'m>,
     mut told: impl FnMut(Value<'m>, &Access<'m>, Rule, Option<Value<'m>>),
 ) {
     if plain.len() < 2 {
@@ -57,12 +63,18 @@ pub fn remove<'m>(
     }
     let events = read(plain, &spots, blocks, calls);
     let mut left_out: Vec<Reason> = vec![None; plain.len()];
+    let mut stand = |span: &Span<'_>, flow: &Flow| {
+        span.solve(flow, &mut left_out);
+        for (access, by) in span.checks(flow, &left_out, |access| plain[access].0.line() != 0) {
+            standing.add(plain[by].0, &plain[by].1, [plain[access].0]);
+        }
+    };
     if blocks.len().saturating_mul(plain.len()) <= BITS {
-        Span::new(&spots, &events).solve(&Flow::new(blocks), &mut left_out);
+        stand(&Span::new(&spots, &events), &Flow::new(blocks));
     } else {
         let alone = Flow::of(vec![Vec::new()]);
         for events in &events {
-            Span::new(&spots, std::slice::from_ref(events)).solve(&alone, &mut left_out);
+            stand(&Span::new(&spots, std::slice::from_ref(events)), &alone);
         }
     }
     for ((at, access), reason) in plain.iter().zip(&left_out) {
@@ -330,6 +342,97 @@ impl<'a> Span<'a> {
             }
             before[block] = to_come;
         }
+    }
+}
+
+/// Which checks stand for an access.
+impl Span<'_> {
+    /// Accesses that are left out, of those that are `wanted`, each with the checks that stand for it, on one way or another.
+    fn checks(
+        &self,
+        flow: &Flow,
+        left_out: &[Reason],
+        wanted: impl Fn(usize) -> bool,
+    ) -> Vec<(usize, usize)> {
+        let mut nearest: HashMap<usize, Vec<usize>> = HashMap::new();
+        let mut gone = Vec::new();
+        for &block in &flow.order {
+            for (index, event) in self.events[block].iter().enumerate() {
+                if let Event::Access(access) = *event
+                    && let Some((rule, _)) = left_out[access]
+                {
+                    let back = rule == Rule::Covered;
+                    nearest.insert(access, self.nearest(flow, left_out, (block, index), back));
+                    gone.push(access);
+                }
+            }
+        }
+        let mut found = Vec::new();
+        for access in gone.into_iter().filter(|access| wanted(*access)) {
+            // One that stands for it may have been left out for another.
+            let mut seen = HashSet::new();
+            let mut todo = vec![access];
+            while let Some(one) = todo.pop() {
+                match nearest.get(&one) {
+                    Some(others) => todo.extend(others.iter().filter(|other| seen.insert(**other))),
+                    None => found.push((access, one)),
+                }
+            }
+        }
+        found
+    }
+
+    /// The nearest checks, on all ways back from an access or on from it, that the first pass leaves in and that cover it.
+    fn nearest(
+        &self,
+        flow: &Flow,
+        left_out: &[Reason],
+        (block, index): (usize, usize),
+        back: bool,
+    ) -> Vec<usize> {
+        let Event::Access(access) = self.events[block][index] else {
+            return Vec::new();
+        };
+        let place = self.place[&access];
+        let stands = |event: &Event| match *event {
+            Event::Access(other) => {
+                let in_place = !matches!(left_out[other], Some((Rule::Covered, _)));
+                (in_place && self.covers[self.place[&other]].contains(&place)).then_some(other)
+            }
+            _ => None,
+        };
+        let mut found = Vec::new();
+        let mut budget = LOOK;
+        let mut seen = HashSet::new();
+        let all = |block: usize| 0..self.events[block].len();
+        let rest = if back { 0..index } else { index + 1..all(block).end };
+        let mut todo = vec![(block, rest)];
+        while let Some((block, rest)) = todo.pop() {
+            let Some(left) = budget.checked_sub(rest.len() + 1) else {
+                break;
+            };
+            budget = left;
+            let events = &self.events[block][rest];
+            let nearest = match back {
+                true => events.iter().rev().find_map(stands),
+                false => events.iter().find_map(stands),
+            };
+            if let Some(nearest) = nearest {
+                found.push(nearest);
+                continue;
+            }
+            let next = match back {
+                true => &flow.predecessors[block],
+                false => &flow.successors[block],
+            };
+            for &to in next {
+                let ahead = back || !flow.is_retreating(block, to);
+                if ahead && flow.is_reached(to) && seen.insert(to) {
+                    todo.push((to, all(to)));
+                }
+            }
+        }
+        found
     }
 }
 

@@ -5,6 +5,7 @@
 //! source lines of its own, so that all of it, the call of the hook above all, has the line of the access.
 
 use super::ir::{Ir, Type, Value};
+use super::{also, batches};
 use deadheat_abi::{hooks, shadow, tls};
 use std::fmt::Write;
 
@@ -22,6 +23,8 @@ pub enum Shape {
     Range,
     /// The same if a condition holds.
     RangeIf,
+    /// What a loop has accessed, once a batch of rounds is full ([`super::batches`]).
+    Batch,
 }
 
 /// An inline test.
@@ -35,6 +38,8 @@ pub struct Template {
     pub leaf: bool,
     /// In a program that is to be recorded: the runtime is always asked.
     pub record: bool,
+    /// With other lines than its own, whose number is its last argument ([`super::also`]).
+    pub also: bool,
 }
 
 impl Template {
@@ -55,21 +60,26 @@ impl Template {
             Shape::Loose { size } => format!("{size}.loose"),
             Shape::Range => "range".into(),
             Shape::RangeIf => "range.if".into(),
+            Shape::Batch => "batch".into(),
         };
         let leaf = if self.leaf { ".leaf" } else { "" };
         let record = if self.record { ".record" } else { "" };
-        format!("{}inline.{access}.{shape}{leaf}{record}", hooks::PREFIX)
+        let also = if self.also { ".also" } else { "" };
+        format!("{}inline.{access}.{shape}{leaf}{record}{also}", hooks::PREFIX)
     }
 
-    /// The function's type: address, length where it is not fixed, condition if there is one, and the thread's variable.
+    /// The function's type: address, length where it is not fixed, condition if there is one, the thread's variable, and the
+    /// number of further lines.
     pub fn ty<'m>(self, ir: Ir<'m>) -> Type<'m> {
         let pointer = ir.pointer();
-        let parameters: &[Type<'m>] = match self.shape {
-            Shape::Exact { .. } | Shape::Loose { .. } | Shape::Granules { .. } => &[pointer, pointer],
-            Shape::Range => &[pointer, ir.integer(64), pointer],
-            Shape::RangeIf => &[pointer, ir.integer(64), ir.integer(1), pointer],
+        let mut parameters = match self.shape {
+            Shape::Exact { .. } | Shape::Loose { .. } | Shape::Granules { .. } => vec![pointer, pointer],
+            Shape::Range => vec![pointer, ir.integer(64), pointer],
+            Shape::RangeIf => vec![pointer, ir.integer(64), ir.integer(1), pointer],
+            Shape::Batch => [vec![pointer], vec![ir.integer(64); 5], vec![pointer]].concat(),
         };
-        ir.function_type(ir.void(), parameters)
+        parameters.extend(self.also.then(|| ir.integer(64)));
+        ir.function_type(ir.void(), &parameters)
     }
 
     /// The function as it is called; its definition comes later.
@@ -96,7 +106,7 @@ impl Template {
         let len = match self.shape {
             Shape::Exact { size, .. } | Shape::Loose { size } => size.to_string(),
             Shape::Granules { count, .. } => (count * shadow::GRANULE).to_string(),
-            Shape::Range | Shape::RangeIf => "%len".into(),
+            Shape::Range | Shape::RangeIf | Shape::Batch => "%len".into(),
         };
         (name, Some(len))
     }
@@ -107,11 +117,13 @@ impl Template {
             Shape::Exact { .. } | Shape::Loose { .. } | Shape::Granules { .. } => "ptr %addr, ptr %tls",
             Shape::Range => "ptr %addr, i64 %len, ptr %tls",
             Shape::RangeIf => "ptr %addr, i64 %len, i1 %active, ptr %tls",
+            Shape::Batch => "ptr %state, i64 %now, i64 %far, i64 %count, i64 %stride, i64 %size, ptr %tls",
         };
+        let also = if self.also { ", i64 %also" } else { "" };
         let name = self.name();
         writeln!(
             text,
-            "define linkonce_odr hidden void @{name}({parameters}) alwaysinline mustprogress nounwind {{"
+            "define linkonce_odr hidden void @{name}({parameters}{also}) alwaysinline mustprogress nounwind {{"
         )?;
         match self.shape {
             Shape::Exact { size, offset } => {
@@ -159,6 +171,13 @@ impl Template {
                 writeln!(text, "  %need = and i1 %checked, %active")?;
                 writeln!(text, "  br i1 %need, label %call, label %done")?;
             }
+            Shape::Batch => {
+                let at = batches::LIMIT * 8;
+                writeln!(text, "  %limit.at = getelementptr i8, ptr %state, i64 {at}")?;
+                writeln!(text, "  %limit = load i64, ptr %limit.at, align 8")?;
+                writeln!(text, "  %need = icmp eq i64 %now, %limit")?;
+                writeln!(text, "  br i1 %need, label %call, label %done, !prof !0")?;
+            }
         }
         writeln!(text, "call:")?;
         writeln!(
@@ -179,12 +198,45 @@ impl Template {
         } else {
             writeln!(text, "  %context = load i64, ptr %context.at, align 8")?;
         }
+        if self.shape == Shape::Batch {
+            return self.end_batch(text);
+        }
         let (hook, len) = self.hook();
         let len = len.map(|len| format!("i64 {len}, ")).unwrap_or_default();
         writeln!(
             text,
             "  call preserve_mostcc void @{hook}(ptr %addr, {len}i64 %context)"
         )?;
+        if self.also {
+            writeln!(text, "  call void @{}(i64 %also)", also::FUNCTION)?;
+        }
+        writeln!(text, "  br label %done\ndone:\n  ret void\n}}")
+    }
+
+    /// A batch is full: it is checked, and the next one begins where it ends.
+    fn end_batch(self, text: &mut String) -> std::fmt::Result {
+        let hook = match self.write {
+            true => hooks::WRITE_STRIDED,
+            false => hooks::READ_STRIDED,
+        };
+        writeln!(text, "  %from = load ptr, ptr %state, align 8")?;
+        writeln!(
+            text,
+            "  call preserve_mostcc void @{hook}(ptr %from, i64 %count, i64 %stride, i64 %size, i64 %context)"
+        )?;
+        if self.also {
+            writeln!(text, "  call void @{}(i64 %also)", also::FUNCTION)?;
+        }
+        writeln!(text, "  %way = mul i64 %stride, {}", batches::ROUNDS)?;
+        writeln!(text, "  %next = getelementptr i8, ptr %from, i64 %way")?;
+        writeln!(text, "  store ptr %next, ptr %state, align 8")?;
+        writeln!(text, "  %later = add i64 %limit, %far")?;
+        writeln!(text, "  store i64 %later, ptr %limit.at, align 8")?;
+        let at = batches::DONE * 8;
+        writeln!(text, "  %done.at = getelementptr i8, ptr %state, i64 {at}")?;
+        writeln!(text, "  %rounds = load i64, ptr %done.at, align 8")?;
+        writeln!(text, "  %more = add i64 %rounds, {}", batches::ROUNDS)?;
+        writeln!(text, "  store i64 %more, ptr %done.at, align 8")?;
         writeln!(text, "  br label %done\ndone:\n  ret void\n}}")
     }
 
@@ -275,6 +327,18 @@ pub fn module(head: &str, used: impl Iterator<Item = Template>) -> String {
             text,
             "declare preserve_mostcc void @{hook}(ptr, i64, i64) nounwind nonlazybind"
         );
+    }
+    let used: Vec<Template> = used.collect();
+    if used.iter().any(|template| template.shape == Shape::Batch) {
+        for hook in [hooks::READ_STRIDED, hooks::WRITE_STRIDED] {
+            let _ = writeln!(
+                text,
+                "declare preserve_mostcc void @{hook}(ptr, i64, i64, i64, i64) nounwind nonlazybind"
+            );
+        }
+    }
+    if used.iter().any(|template| template.also) {
+        let _ = writeln!(text, "declare void @{}(i64) nounwind", also::FUNCTION);
     }
     for template in used {
         template

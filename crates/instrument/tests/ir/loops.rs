@@ -139,7 +139,7 @@ fn a_loop_that_is_left_early_has_a_check_at_each_exit() {
 }
 
 #[test]
-fn not_where_the_loop_may_synchronise_or_never_end() {
+fn not_where_the_loop_may_synchronise() {
     let store = format!("{}\nstore i64 1, ptr %a", at("i64", "%i"));
     for between in [
         "fence acquire",
@@ -151,25 +151,101 @@ fn not_where_the_loop_may_synchronise_or_never_end() {
         let checks = of(&format!("{store}\n{between}"));
         assert!(checks.contains(&"write8(%a)".to_owned()), "{between}: {checks:?}");
     }
-    // Nobody knows when another thread says that it is over.
-    let text = fully(
-        "define void @f(ptr %p, ptr %q) {
+}
+
+/// A loop that ends when another thread says so, with this in each round.
+fn endless(round: &str) -> String {
+    fully(&format!(
+        "define void @f(ptr %p, ptr %q, i64 %n) {{
         start:
             br label %loop
         loop:
-            %i = phi i64 [ 0, %start ], [ %next, %loop ]
+            %i = phi i64 [ 0, %start ], [ %next, %latch ]
             %a = getelementptr i64, ptr %p, i64 %i
             store i64 1, ptr %a
+            {round}
+            br label %latch
+        latch:
             %next = add i64 %i, 1
             %v = load volatile i64, ptr %q
             %more = icmp eq i64 %v, 0
             br i1 %more, label %loop, label %done
         done:
             ret void
-        }",
-    );
-    let checks = hooks(&text, "f");
+        }}"
+    ))
+}
+
+#[test]
+fn a_loop_that_may_not_end_is_checked_in_batches_and_behind_it() {
+    let text = endless("");
+    let checks = kinds(&hooks(&text, "f"));
+    // What stays where it is is looked at where it is accessed.
+    let expected = ["read8()", "write_strided(256, 8, 8)", "write_strided(8, 8)"];
+    let mut sorted = checks.clone();
+    sorted.sort();
+    assert_eq!(sorted, expected, "{checks:?}");
+    // The last round of the first batch.
+    assert!(text.contains("store i64 255, ptr"), "{text}");
+}
+
+#[test]
+fn no_batches_where_an_inner_loop_may_not_end_or_within_another() {
+    let inner = "br label %inner
+        inner:
+            %w = load volatile i64, ptr %q
+            %again = icmp eq i64 %w, %n
+            br i1 %again, label %inner, label %behind
+        behind:";
+    let checks = hooks(&endless(inner), "f");
     assert!(checks.contains(&"write8(%a)".to_owned()), "{checks:?}");
+}
+
+/// A loop that reads where an array is, and where it ends, in each round.
+fn reading(globals: &str, between: &str) -> Vec<String> {
+    let text = fully(&format!(
+        "{globals}
+        declare double @cos(double)
+        define void @set(ptr %p, i64 %n) {{
+            store ptr %p, ptr @array, align 8
+            store i64 %n, ptr @length, align 8
+            ret void
+        }}
+        define void @f() {{
+        start:
+            br label %loop
+        loop:
+            %i = phi i64 [ 0, %start ], [ %next, %loop ]
+            %base = load ptr, ptr @array, align 8
+            %a = getelementptr double, ptr %base, i64 %i
+            %v = call double @cos(double 1.0)
+            store double %v, ptr %a, align 8
+            {between}
+            %next = add i64 %i, 1
+            %n = load i64, ptr @length, align 8
+            %half = sdiv i64 %n, 2
+            %more = icmp slt i64 %next, %half
+            br i1 %more, label %loop, label %done
+        done:
+            ret void
+        }}"
+    ));
+    let mut all = kinds(&hooks(&text, "f"));
+    all.retain(|hook| hook.starts_with("write"));
+    all
+}
+
+#[test]
+fn variables_that_a_loop_leaves_alone_are_the_same_in_each_round() {
+    let own = "@array = internal global ptr null\n@length = internal global i64 0";
+    assert_eq!(reading(own, ""), ["write_strided(8, 8)"]);
+    let all = reading(own, "store ptr null, ptr @array, align 8");
+    assert!(all.contains(&"write8()".to_owned()), "{all:?}");
+    // Whoever has its address, or any function that is not known, may change it.
+    let seen = "@array = internal global ptr null\n@length = internal global i64 0\n@at = global ptr @array";
+    assert!(reading(seen, "").contains(&"write8()".to_owned()));
+    let seen = "@array = global ptr null\n@length = internal global i64 0";
+    assert!(reading(seen, "").contains(&"write8()".to_owned()));
 }
 
 #[test]
@@ -290,7 +366,9 @@ fn a_value_that_must_be_met_must_not_be_stepped_over() {
     };
     let names = |add| kinds(&hooks(&round(add), "f"));
     assert_eq!(names("add i64 %i, 1"), ["write_strided(8, 8)"]);
-    assert_eq!(names("add i64 %i, 2"), ["write8()"]);
+    // It may go on for ever.
+    let batches = ["write_strided(256, 16, 8)", "write_strided(16, 8)"];
+    assert_eq!(names("add i64 %i, 2"), batches);
     assert_eq!(names("add nuw i64 %i, 2"), ["write_strided(16, 8)"]);
 }
 

@@ -5,6 +5,7 @@ mod atomics;
 mod calls;
 mod harness;
 mod left_out;
+mod lines;
 mod links;
 mod loops;
 mod neighbours;

@@ -95,9 +95,14 @@ fn write_access(
     if !access.also.is_empty() {
         let places: Vec<String> = access.also.iter().map(position).collect();
         let places = Escaped(&places.join(",")).to_string();
+        let more = if access.also_more {
+            " and further lines"
+        } else {
+            ""
+        };
         writeln!(
             out,
-            "<p class=\"quiet\">or, checked together with it,{places}</p>"
+            "<p class=\"quiet\">or, checked together with it,{places}{more}</p>"
         )?;
     }
     write_locks(access.locks.as_deref().unwrap_or_default(), out)?;

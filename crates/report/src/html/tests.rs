@@ -24,6 +24,7 @@ fn access(text: &str, frames: Vec<Frame>) -> Access {
         address: None,
         size: Some(8),
         also: vec![frames[0].clone()],
+        also_more: true,
         frames,
         locks: Some(vec![Lock {
             id: 3,

@@ -64,34 +64,38 @@ impl Builder<'_> {
         frames
     }
 
-    /// Other lines that the innermost frame of an access may be at: each once, and not its own.
-    fn also(&mut self, id: Option<u64>, own: Option<&Frame>) -> Vec<Frame> {
+    /// Other lines that the innermost frame of an access may be at: each once, and not its own; and whether there are more.
+    fn also(&mut self, id: Option<u64>, own: Option<&Frame>) -> (Vec<Frame>, bool) {
         let pcs = id.and_then(|id| self.process.stacks.get(&id));
         let (Some(check), Some(own)) = (pcs.and_then(|pcs| pcs.first()), own) else {
-            return Vec::new();
+            return (Vec::new(), false);
         };
         let mut lines = vec![own.clone()];
-        for mark in self.symbols.marks(&self.process.mappings, *check) {
+        let place = (own.line.unwrap_or_default(), own.column.unwrap_or_default());
+        let (marks, more) = self.symbols.marks(&self.process.mappings, *check, place);
+        for mark in marks {
             let frames = self.symbols.frames(&self.process.mappings, mark);
-            let line = |frame: &Frame| (frame.file.clone(), frame.line, frame.column);
+            let line = |frame: &Frame| (frame.file.clone(), frame.line);
             if let Some(frame) = frames.into_iter().next()
                 && lines.iter().all(|known| line(known) != line(&frame))
             {
                 lines.push(frame);
             }
         }
-        lines.split_off(1)
+        (lines.split_off(1), more)
     }
 
     fn access(&mut self, access: &wire::Access, locks: &[wire::Lock]) -> Access {
         let frames = self.stack(access.stack);
+        let (also, also_more) = self.also(access.stack, frames.first());
         Access {
             thread: access.thread,
             op: access.op,
             atomic: access.atomic,
             address: Some(hex(access.addr)),
             size: Some(access.size),
-            also: self.also(access.stack, frames.first()),
+            also,
+            also_more,
             frames,
             locks: Some(locks.iter().map(|lock| self.lock(lock)).collect()),
         }

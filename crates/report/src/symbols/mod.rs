@@ -184,19 +184,29 @@ impl Symbols {
         finished(frames)
     }
 
-    /// Addresses behind which the lines of further accesses are that a check stands for, by the address it returns to.
-    pub fn marks(&mut self, mappings: &Mappings, return_address: u64) -> Vec<u64> {
+    /// Addresses behind which the lines of further accesses are that a check of an access at a place stands for, by the address it
+    /// returns to; and whether there are more than that.
+    pub fn marks(
+        &mut self,
+        mappings: &Mappings,
+        return_address: u64,
+        place: also::Place,
+    ) -> (Vec<u64>, bool) {
         let Some((file, Place::Address(address))) = self.locate(mappings, return_address) else {
-            return Vec::new();
+            return (Vec::new(), false);
         };
-        let most = also::MOST * (also::GAP + also::MARK.len());
+        let most = (also::MOST + 1) * (also::GAP + also::LEN);
         let code = self
             .opened(file)
             .and_then(|opened| opened.image.bytes(address, most));
         let code = code.unwrap_or_default();
         // As the addresses that calls return to: behind the instruction.
-        let behind = |at: usize| return_address + (at + also::MARK.len()) as u64;
-        also::marks(&code).map(behind).collect()
+        let behind = |at: usize| return_address + (at + also::LEN) as u64;
+        let (more, marks): (Vec<_>, Vec<_>) = also::marks(&code, place).partition(|mark| mark.1);
+        (
+            marks.iter().map(|mark| behind(mark.0)).collect(),
+            !more.is_empty(),
+        )
     }
 
     /// The global variable that an address is in.

@@ -85,23 +85,29 @@ fn write_access(
     let (op, who) = (capital(&op), thread(finding, access.thread));
     writeln!(out, "{style}  {op}{size}{at} by {who}{held}:{style:#}")?;
     write_stack(&access.frames, ACCESS_FRAMES, Some(sources), colors, out)?;
-    write_also(&access.also, colors, out)?;
+    write_also(access, colors, out)?;
     write_locks(locks.unwrap_or_default(), out)
 }
 
 /// The other lines that one check stands for.
-fn write_also(also: &[Frame], colors: Colors, out: &mut impl Write) -> io::Result<()> {
-    if also.is_empty() {
+fn write_also(access: &Access, colors: Colors, out: &mut impl Write) -> io::Result<()> {
+    if access.also.is_empty() {
         return Ok(());
     }
     let quiet = colors.quiet;
-    let lines: Vec<String> = also
+    let more = if access.also_more {
+        " and further lines"
+    } else {
+        ""
+    };
+    let lines: Vec<String> = access
+        .also
         .iter()
         .map(|frame| position(frame).trim_start().to_owned())
         .collect();
     writeln!(
         out,
-        "    {quiet}or, checked together with it, {}{quiet:#}",
+        "    {quiet}or, checked together with it, {}{more}{quiet:#}",
         lines.join(", ")
     )
 }

@@ -112,7 +112,13 @@ fn the_json_is_as_blessed() {
 #[test]
 fn sarif_says_where() {
     let program = Program::new("cc", "demo.c", "-g -O1");
-    let (report, _) = rich(&program).play(Session::reporter(&program));
+    let (mut report, _) = rich(&program).play(Session::reporter(&program));
+    let also = deadheat_report::Frame {
+        line: Some(4321),
+        file: Some("other.c".to_owned()),
+        ..Default::default()
+    };
+    report.races[0].accesses[0].also = vec![also];
     let mut text = Vec::new();
     sarif::write(&report, &mut text).unwrap();
     let sarif: serde_json::Value = serde_json::from_slice(&text).unwrap();
@@ -120,6 +126,12 @@ fn sarif_says_where() {
     let place = &result["locations"][0]["physicalLocation"];
     assert_eq!(place["artifactLocation"]["uri"], "demo.c");
     assert_eq!(place["region"]["startLine"], program.line("add"));
+    // The other access, and where else it may be.
+    let related = result["relatedLocations"].as_array().unwrap();
+    assert_eq!(related.len(), 2);
+    let place = &related[1]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "other.c");
+    assert_eq!(place["region"]["startLine"], 4321);
 }
 
 #[test]

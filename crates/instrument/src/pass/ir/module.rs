@@ -204,6 +204,12 @@ impl<'m> Ir<'m> {
         Value::new(llvm!(LLVMGetNamedGlobal(self.module, name.as_ptr())))
     }
 
+    /// The function of a name, if there is one.
+    pub fn function(self, name: &str) -> Option<Value<'m>> {
+        let name = CString::new(name).ok()?;
+        Value::new(llvm!(LLVMGetNamedFunction(self.module, name.as_ptr())))
+    }
+
     /// A new variable, seen in its link only.
     pub fn define(self, name: &str, value: Value<'m>, linkage: LLVMLinkage) -> Value<'m> {
         let name = CString::new(name).expect("names of variables have no zero byte");
