@@ -6,6 +6,8 @@
 
 #![no_std]
 
+extern crate alloc;
+
 pub mod also;
 pub mod atomics;
 pub mod callee;

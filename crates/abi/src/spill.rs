@@ -7,27 +7,42 @@
 //! **File.** A header in the first page, then blocks at multiples of [`UNIT`], each of one thread: [`BlockHeader`], then records.
 //! A thread writes to a block of its own that is mapped; when that is full, its contents are written to a new place in the file, and it
 //! is used again. If there are two of one number, the full one may not have been written to its end: the one that comes first in the file
-//! counts. Behind each record are four zero bytes, and its head is written last, so a block ends where a head is 0,
+//! counts. Behind each record is a zero byte, and its first bytes are written last, so a block ends where a record would begin with 0,
 //! whatever has become of the program.
 //!
-//! **Record.** A head of four bytes, then the parts whose lengths it tells, each little-endian without its leading zeros:
+//! **Long record.** A head of four bytes, then the parts whose lengths it tells, each little-endian without its leading zeros:
 //!
 //! ```text
-//!  28        18 17     14 13    10 9      8 7      6 5        0
-//! ┌────────────┬─────────┬────────┬────────┬────────┬──────────┐
-//! │ slot    11 │ value 4 │ addr 4 │ time 2 │ size 2 │ kind   6 │
-//! └────────────┴─────────┴────────┴────────┴────────┴──────────┘
+//!  31 30        20 19     16 15    12 11   10 9      8 7   6 5        0
+//! ┌──┬────────────┬─────────┬────────┬────────┬────────┬─────┬──────────┐
+//! │  │ slot    11 │ value 4 │ addr 4 │ time 2 │ size 2 │ 0 0 │ kind   6 │
+//! └──┴────────────┴─────────┴────────┴────────┴────────┴─────┴──────────┘
 //! ```
 //!
-//! `time` is how much more than one the time grew by. `addr` is a zigzag distance from the last address of the same slot.
-//! A *slot* stands for a place in the program: [`Kind::Define`] says which, and replaces what the slot stood for before. The
-//! reader keeps the same table, so nothing else need be said of it. Likewise both keep what was last loaded or stored at an
-//! address, as far as a small table goes: a value that is there already is not said again.
+//! `time` is how much more than one the time grew by. A *slot* stands for a place in the program and what is done there:
+//! [`Kind::Define`] says which, and replaces what the slot stood for before. For each slot both writer and reader expect
+//! an address, a step behind the last one there; `addr` is the zigzag distance from it. They also expect the slot that came
+//! after the last one the time before.
+//!
+//! **Short record.** Of the expected slot, at the next time: one byte, then the distance if there is one, then the value.
+//!
+//! ```text
+//!  7 6       4 3       0
+//! ┌─┬─────────┬─────────┐   where: 0 at the address that is expected, 1 eight bytes behind the last record, of the same slot,
+//! │1│ where 3 │ value 4 │          2 … 7 at a distance from the expected address of `NEAR` bytes
+//! └─┴─────────┴─────────┘
+//! ```
+//!
+//! **Values.** Both keep what the thread last loaded or stored in each granule, as far as a table goes that has a place for all addresses
+//! of one hash: a value that is there already is not said again.
+
+use alloc::boxed::Box;
+use alloc::vec;
 
 /// Blocks begin at multiples of it, and are as long, but for the last one, which the file may not have all of.
 pub const UNIT: u64 = 64 << 10;
 /// First bytes of the file.
-pub const MAGIC: [u8; 8] = *b"dhspill1";
+pub const MAGIC: [u8; 8] = *b"dhspill2";
 /// First bytes of a block.
 pub const BLOCK_MAGIC: u32 = 0x6b6c_6264;
 /// Bytes of a block's header.
@@ -52,8 +67,18 @@ const SLOT_BITS: u32 = 11;
 const NO_VALUE: u32 = 15;
 const SAME_VALUE: u32 = 14;
 
-/// Values of a thread that are remembered.
-const VALUES: usize = 1 << 12;
+/// Granules of a thread whose values are remembered, as many pages of them.
+const VALUES: usize = 1 << (PAGE_BITS + GRANULE_BITS);
+const PAGE_BITS: u32 = 6;
+const GRANULE_BITS: u32 = 9;
+
+/// The first byte of a short record.
+const SHORT: u8 = 0x80;
+/// In the place of its distance.
+const EXPECTED: u8 = 0;
+const BEHIND: u8 = 1;
+/// Bytes of the distance otherwise.
+const NEAR: [usize; 8] = [0, 0, 1, 2, 3, 4, 6, 8];
 
 /// What a record is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -136,34 +161,119 @@ pub struct Record {
     pub value: Option<u64>,
 }
 
-/// A slot: a place, and the last address there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Slot {
-    pc: u64,
-    addr: u64,
+impl Record {
+    /// What a slot stands for.
+    #[inline(always)]
+    fn key(&self) -> u64 {
+        self.pc & PC | u64::from(self.kind) << KIND_SHIFT | u64::from(self.size & 3) << SIZE_SHIFT
+    }
 }
 
-/// What a thread and the reader of its log both remember. Zeros are one.
+/// Programs are at addresses of so many bits.
+const PC: u64 = (1 << SIZE_SHIFT) - 1;
+const SIZE_SHIFT: u32 = 56;
+const KIND_SHIFT: u32 = 58;
+
+/// A place where something is done, and the addresses that it is done to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Slot {
+    key: u64,
+    /// The address that is expected.
+    addr: u64,
+    /// How far that is from the last one.
+    step: u64,
+    /// How far the last one that was not expected was from the one before.
+    odd: u64,
+    /// The slot that came next.
+    next: usize,
+}
+
+impl Slot {
+    fn new(key: u64) -> Slot {
+        Slot {
+            key,
+            ..Slot::default()
+        }
+    }
+
+    /// There was another address than was expected. Twice the same distance makes a step: at the end of a row it is kept.
+    #[inline(always)]
+    fn meet(&mut self, addr: u64) {
+        let far = addr.wrapping_sub(self.addr.wrapping_sub(self.step));
+        if far == self.odd {
+            self.step = far;
+        }
+        self.odd = far;
+        self.addr = addr.wrapping_add(self.step);
+    }
+}
+
+/// What a thread and the reader of its log both remember. On the heap from the beginning: a stack may be smaller.
 #[derive(Debug)]
 pub struct Memo {
-    slots: [Slot; SLOTS],
+    slots: Box<[Slot; SLOTS]>,
+    /// The slot of the last record.
+    last: usize,
     /// Of loads and stores, by [`value_of`].
-    values: [u64; VALUES],
+    values: Box<[u64; VALUES]>,
 }
 
 impl Default for Memo {
     fn default() -> Self {
+        let (Ok(slots), Ok(values)) = (
+            vec![Slot::default(); SLOTS].into_boxed_slice().try_into(),
+            vec![0; VALUES].into_boxed_slice().try_into(),
+        ) else {
+            unreachable!("they are as long")
+        };
         Memo {
-            slots: [Slot::default(); SLOTS],
-            values: [0; VALUES],
+            slots,
+            last: 0,
+            values,
         }
     }
 }
 
-/// Where the value of an address is remembered. Neighbours within eight bytes are apart.
+impl Memo {
+    /// The slot that is expected.
+    #[inline(always)]
+    fn expected(&self) -> usize {
+        self.slots[self.last % SLOTS].next % SLOTS
+    }
+
+    /// Remembers a value of `8 << size` bits, within a granule. Whether it was there already.
+    #[inline(always)]
+    fn remember(&mut self, addr: u64, size: u8, value: u64) -> bool {
+        let granule = &mut self.values[value_of(addr)];
+        if size == 3 {
+            return core::mem::replace(granule, value) == value;
+        }
+        let (shift, mask) = place(addr, size);
+        let before = *granule;
+        *granule = before & !(mask << shift) | (value & mask) << shift;
+        // Not what does not fit in there.
+        before >> shift & mask == value
+    }
+
+    /// The value that is remembered.
+    fn remembered(&self, addr: u64, size: u8) -> u64 {
+        let (shift, mask) = place(addr, size);
+        self.values[value_of(addr)] >> shift & mask
+    }
+}
+
+/// Where in its granule a value is, as far as it is in one.
+#[inline(always)]
+fn place(addr: u64, size: u8) -> (u32, u64) {
+    let shift = if size == 3 { 0 } else { (addr as u32 & 7) * 8 };
+    (shift, !0 >> (64 - (8u32 << (size & 3))))
+}
+
+/// Where the value of an address is remembered: neighbours stay so, for the caches' sake; pages of them are apart.
 #[inline(always)]
 fn value_of(addr: u64) -> usize {
-    (addr >> 3 ^ addr << 7) as usize % VALUES
+    let page = (addr >> (GRANULE_BITS + 3)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PAGE_BITS);
+    (page << GRANULE_BITS | addr >> 3 & ((1 << GRANULE_BITS) - 1)) as usize
 }
 
 /// Whether the values of records of a kind are remembered.
@@ -207,8 +317,8 @@ impl BlockHeader {
 }
 
 #[inline(always)]
-fn slot_of(pc: u64) -> usize {
-    (pc.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOT_BITS)) as usize
+fn slot_of(key: u64) -> usize {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOT_BITS)) as usize
 }
 
 /// How many bytes a number takes.
@@ -234,8 +344,12 @@ fn time_code(growth: u64) -> u32 {
 pub trait Out {
     /// Writes eight bytes.
     fn put(&mut self, at: usize, number: u64);
+    /// Writes one byte.
+    fn byte(&mut self, at: usize, number: u8);
     /// Writes four bytes, and not before what was written earlier.
     fn head(&mut self, at: usize, number: u32);
+    /// Writes one byte, likewise.
+    fn tag(&mut self, at: usize, number: u8);
 }
 
 impl Out for [u8] {
@@ -243,47 +357,112 @@ impl Out for [u8] {
         self[at..at + 8].copy_from_slice(&number.to_le_bytes());
     }
 
+    fn byte(&mut self, at: usize, number: u8) {
+        self[at] = number;
+    }
+
     fn head(&mut self, at: usize, number: u32) {
         core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
         self[at..at + 4].copy_from_slice(&number.to_le_bytes());
+    }
+
+    fn tag(&mut self, at: usize, number: u8) {
+        core::sync::atomic::compiler_fence(core::sync::atomic::Ordering::SeqCst);
+        self[at] = number;
     }
 }
 
 /// Writes a record whose time is `growth` more than one above the last. There is room for [`MOST`] bytes behind `at`, twice where
 /// the place is new to its slot. Answers with where the next one begins.
 #[inline(always)]
-pub fn write<O: Out + ?Sized>(
+pub fn write<O: Out + ?Sized>(memo: &mut Memo, out: &mut O, at: usize, growth: u64, record: Record) -> usize {
+    let index = memo.expected();
+    let slot = &mut memo.slots[index];
+    if slot.key != record.key() || growth != 0 {
+        return write_long(memo, out, at, growth, record.key(), record.addr, record.value);
+    }
+    memo.last = index;
+    let expected = slot.addr;
+    if expected == record.addr {
+        slot.addr = expected.wrapping_add(slot.step);
+        return write_short(memo, out, at, at + 1, EXPECTED, record);
+    }
+    slot.meet(record.addr);
+    let distance = zigzag(record.addr.wrapping_sub(expected));
+    let near = match bytes(distance) {
+        len @ 0..=4 => len.max(1) as u8 + 1,
+        len => 6 + u8::from(len > 6),
+    };
+    out.put(at + 1, distance);
+    write_short(memo, out, at, at + 1 + NEAR[near as usize], near, record)
+}
+
+/// Writes a record eight bytes behind the last one, that has all else in common with it, at the next time.
+#[inline(always)]
+pub fn write_behind<O: Out + ?Sized>(memo: &mut Memo, out: &mut O, at: usize, record: Record) -> usize {
+    write_short(memo, out, at, at + 1, BEHIND, record)
+}
+
+/// Writes the value and the first byte of a short record.
+#[inline(always)]
+fn write_short<O: Out + ?Sized>(
+    memo: &mut Memo,
+    out: &mut O,
+    at: usize,
+    mut to: usize,
+    near: u8,
+    record: Record,
+) -> usize {
+    let value = match record.value {
+        Some(number) => {
+            let same = is_remembered(record.kind) && memo.remember(record.addr, record.size, number);
+            let len = bytes(number | 1);
+            out.put(to, number);
+            // No branch: whether it is the same is often hard to foresee.
+            to += if same { 0 } else { len as usize };
+            if same { SAME_VALUE } else { len }
+        }
+        None => NO_VALUE,
+    };
+    out.byte(to, 0);
+    out.tag(at, SHORT | near << 4 | value as u8);
+    to
+}
+
+#[inline(never)]
+fn write_long<O: Out + ?Sized>(
     memo: &mut Memo,
     out: &mut O,
     mut at: usize,
     growth: u64,
-    record: Record,
+    key: u64,
+    addr: u64,
+    value: Option<u64>,
 ) -> usize {
-    let index = slot_of(record.pc);
+    let (kind, size) = ((key >> KIND_SHIFT) as u8, (key >> SIZE_SHIFT) as u8 & 3);
+    let index = slot_of(key);
+    memo.slots[memo.last % SLOTS].next = index;
+    memo.last = index;
     let slot = &mut memo.slots[index];
-    if slot.pc != record.pc {
-        at = define(slot, out, at, record.pc);
+    if slot.key != key {
+        at = define(slot, out, at, key);
     }
-    let distance = record.addr.wrapping_sub(slot.addr) as i64;
-    slot.addr = record.addr;
-    let distance = (distance << 1 ^ distance >> 63) as u64;
-    let (mut to, mut time) = (at + 4, 0);
-    if growth != 0 {
-        time = time_code(growth);
-        out.put(to, growth);
-        to += TIME[time as usize];
+    let distance = addr.wrapping_sub(slot.addr);
+    if distance == 0 {
+        slot.addr = slot.addr.wrapping_add(slot.step);
+    } else {
+        slot.meet(addr);
     }
-    let addr = bytes(distance);
+    let distance = zigzag(distance);
+    let (mut to, time) = (at + 4, time_code(growth));
+    out.put(to, growth);
+    to += TIME[time as usize];
+    let len = bytes(distance);
     out.put(to, distance);
-    to += addr as usize;
-    let value = match record.value {
-        Some(number) if is_remembered(record.kind) && memo.values[value_of(record.addr)] == number => {
-            SAME_VALUE
-        }
+    to += len as usize;
+    let value = match value {
+        Some(number) if is_remembered(kind) && memo.remember(addr, size, number) => SAME_VALUE,
         Some(number) => {
-            if is_remembered(record.kind) {
-                memo.values[value_of(record.addr)] = number;
-            }
             let len = bytes(number);
             out.put(to, number);
             to += len as usize;
@@ -291,37 +470,46 @@ pub fn write<O: Out + ?Sized>(
         }
         None => NO_VALUE,
     };
-    out.put(to, 0);
-    let head = u32::from(record.kind)
-        | u32::from(record.size) << 6
-        | time << 8
-        | addr << 10
-        | value << 14
-        | (index as u32) << 18;
+    out.byte(to, 0);
+    let head =
+        u32::from(kind) | u32::from(size) << 8 | time << 10 | len << 12 | value << 16 | (index as u32) << 20;
     out.head(at, head);
     to
 }
 
-#[cold]
-#[inline(never)]
-fn define<O: Out + ?Sized>(slot: &mut Slot, out: &mut O, at: usize, pc: u64) -> usize {
-    *slot = Slot { pc, addr: 0 };
-    out.put(at + 4, pc);
-    out.put(at + 12, 0);
-    out.head(at, Kind::Define as u32 | 8 << 14 | (slot_of(pc) as u32) << 18);
+fn define<O: Out + ?Sized>(slot: &mut Slot, out: &mut O, at: usize, key: u64) -> usize {
+    *slot = Slot::new(key);
+    out.put(at + 4, key);
+    out.byte(at + 12, 0);
+    out.head(at, Kind::Define as u32 | 8 << 16 | (slot_of(key) as u32) << 20);
     at + 12
+}
+
+#[inline(always)]
+fn zigzag(distance: u64) -> u64 {
+    distance << 1 ^ (distance as i64 >> 63) as u64
+}
+
+fn unzigzag(number: u64) -> u64 {
+    number >> 1 ^ (number & 1).wrapping_neg()
 }
 
 /// Reads records of one thread, block by block.
 #[derive(Debug, Default)]
 pub struct Reader {
     memo: Memo,
+    /// The address of the last record.
+    last: u64,
 }
 
 impl Reader {
     /// The record at `at`, how much more than one its time is above the last, and where the next one begins. `None` at the end.
     pub fn read(&mut self, block: &[u8], mut at: usize) -> Option<(Record, u64, usize)> {
         loop {
+            let first = *block.get(at)?;
+            if first & SHORT != 0 {
+                return self.read_short(block, at, first);
+            }
             let head = number(block, at, 4)? as u32;
             let field = |shift: u32, bits: u32| head >> shift & ((1 << bits) - 1);
             let kind = field(0, 6) as u8;
@@ -329,47 +517,95 @@ impl Reader {
                 return None;
             }
             let mut from = at + 4;
-            let mut take = |len: usize| {
-                let number = number(block, from, len)?;
-                from += len;
-                Some(number)
-            };
-            let growth = take(TIME[field(8, 2) as usize])?;
-            let distance = take(field(10, 4).min(8) as usize)?;
-            let value = match field(14, 4) {
+            let mut take = |len: usize| take(block, &mut from, len);
+            let growth = take(TIME[field(10, 2) as usize])?;
+            let distance = unzigzag(take(field(12, 4).min(8) as usize)?);
+            let value = match field(16, 4) {
                 NO_VALUE | SAME_VALUE => None,
                 len => Some(take(len.min(8) as usize)?),
             };
-            let slot = &mut self.memo.slots[field(18, SLOT_BITS) as usize];
+            let index = field(20, SLOT_BITS) as usize;
+            let slot = &mut self.memo.slots[index];
             if kind == Kind::Define as u8 {
-                *slot = Slot {
-                    pc: value.unwrap_or(0),
-                    addr: 0,
-                };
+                *slot = Slot::new(value.unwrap_or(0));
                 at = from;
                 continue;
             }
-            let distance = (distance >> 1) as i64 ^ -((distance & 1) as i64);
-            slot.addr = slot.addr.wrapping_add(distance as u64);
-            let remembered = &mut self.memo.values[value_of(slot.addr)];
-            let value = match value {
-                None if field(14, 4) == SAME_VALUE => Some(*remembered),
-                Some(value) if is_remembered(kind) => {
-                    *remembered = value;
-                    Some(value)
-                }
-                value => value,
-            };
+            let addr = slot.addr.wrapping_add(distance);
+            if distance == 0 {
+                slot.addr = slot.addr.wrapping_add(slot.step);
+            } else {
+                slot.meet(addr);
+            }
+            let pc = slot.key & PC;
+            let last = core::mem::replace(&mut self.memo.last, index);
+            self.memo.slots[last].next = index;
             let record = Record {
                 kind,
-                size: field(6, 2) as u8,
-                pc: slot.pc,
-                addr: slot.addr,
+                size: field(8, 2) as u8,
+                pc,
+                addr,
                 value,
             };
-            return Some((record, growth, from));
+            return Some((self.with_value(record, field(16, 4)), growth, from));
         }
     }
+
+    fn read_short(&mut self, block: &[u8], at: usize, first: u8) -> Option<(Record, u64, usize)> {
+        let mut from = at + 1;
+        let near = first >> 4 & 7;
+        let distance = unzigzag(take(block, &mut from, NEAR[near as usize])?);
+        let code = u32::from(first & 15);
+        let value = match code {
+            NO_VALUE | SAME_VALUE => None,
+            len => Some(take(block, &mut from, len.min(8) as usize)?),
+        };
+        let (key, addr) = if near == BEHIND {
+            (self.memo.slots[self.memo.last].key, self.last.wrapping_add(8))
+        } else {
+            let index = self.memo.expected();
+            self.memo.last = index;
+            let slot = &mut self.memo.slots[index];
+            let addr = slot.addr.wrapping_add(distance);
+            if near == EXPECTED {
+                slot.addr = addr.wrapping_add(slot.step);
+            } else {
+                slot.meet(addr);
+            }
+            (slot.key, addr)
+        };
+        let record = Record {
+            kind: (key >> KIND_SHIFT) as u8,
+            size: (key >> SIZE_SHIFT & 3) as u8,
+            pc: key & PC,
+            addr,
+            value,
+        };
+        // No writer has such a slot.
+        let is_one = record.kind > Kind::Define as u8;
+        is_one.then(|| (self.with_value(record, code), 0, from))
+    }
+
+    /// With the value that is remembered, or remembers it.
+    fn with_value(&mut self, mut record: Record, code: u32) -> Record {
+        self.last = record.addr;
+        match record.value {
+            None if code == SAME_VALUE => {
+                record.value = Some(self.memo.remembered(record.addr, record.size));
+            }
+            Some(value) if is_remembered(record.kind) => {
+                self.memo.remember(record.addr, record.size, value);
+            }
+            _ => {}
+        }
+        record
+    }
+}
+
+fn take(block: &[u8], from: &mut usize, len: usize) -> Option<u64> {
+    let number = number(block, *from, len)?;
+    *from += len;
+    Some(number)
 }
 
 fn number(block: &[u8], at: usize, len: usize) -> Option<u64> {
@@ -383,127 +619,4 @@ fn number(block: &[u8], at: usize, len: usize) -> Option<u64> {
 }
 
 #[cfg(test)]
-mod tests {
-    extern crate std;
-
-    use super::*;
-    use std::vec;
-    use std::vec::Vec;
-
-    fn records() -> Vec<(u64, Record)> {
-        let mut random = 7u64;
-        let mut next = move || {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-            random ^ random >> 29
-        };
-        (0..20_000)
-            .map(|_| {
-                let width = next() % 65;
-                let cut = |number: u64| if width == 0 { 0 } else { number >> (64 - width) };
-                let growth = [0, 0, 1, 255, 256, 0xff_ffff, 0x100_0000][(next() % 7) as usize];
-                let record = Record {
-                    kind: 2 + (if next() % 2 == 0 { next() % 2 } else { next() % 60 }) as u8,
-                    size: (next() % 4) as u8,
-                    pc: next() % 9000,
-                    addr: cut(next()),
-                    value: (next() % 4 != 0).then(|| if next() % 2 == 0 { next() % 2 } else { cut(next()) }),
-                };
-                (growth, record)
-            })
-            .collect()
-    }
-
-    #[test]
-    fn what_is_written_is_read() {
-        let all = records();
-        let mut out = vec![0; 1 << 20];
-        let mut memo = Memo::default();
-        let mut at = 0;
-        for (growth, record) in &all {
-            at = write(&mut memo, &mut out[..], at, *growth, *record);
-        }
-        let (mut reader, mut from) = (Reader::default(), 0);
-        for (growth, record) in &all {
-            let (found, grown, next) = reader.read(&out, from).expect("a record");
-            assert_eq!((found, grown), (*record, *growth));
-            from = next;
-        }
-        assert_eq!((reader.read(&out, from), from), (None, at));
-    }
-
-    #[test]
-    fn what_is_cut_off_anywhere_is_read_as_far_as_it_goes() {
-        let all = &records()[..50];
-        let mut out = vec![0; 1 << 14];
-        let mut memo = Memo::default();
-        let mut at = 0;
-        for (growth, record) in all {
-            at = write(&mut memo, &mut out[..], at, *growth, *record);
-        }
-        for end in 0..at {
-            let (mut reader, mut from, mut count) = (Reader::default(), 0, 0);
-            while let Some((found, _, next)) = reader.read(&out[..end], from) {
-                assert_eq!(found, all[count].1);
-                (from, count) = (next, count + 1);
-            }
-            assert!(from <= end);
-        }
-    }
-
-    #[test]
-    fn a_sweep_takes_few_bytes() {
-        let mut out = vec![0; 1 << 16];
-        let mut memo = Memo::default();
-        let mut at = 0;
-        for i in 0..1000 {
-            let record = Record {
-                kind: Kind::Load as u8,
-                size: 2,
-                pc: 0x5555_0000,
-                addr: 0x7fff_0000_0000 + 4 * i,
-                value: Some(i % 256),
-            };
-            at = write(&mut memo, &mut out[..], at, 0, record);
-        }
-        assert!(at < 6100, "{at}");
-    }
-
-    #[test]
-    fn a_value_that_was_seen_is_not_written_again() {
-        let mut out = vec![0; 1 << 16];
-        let mut memo = Memo::default();
-        let record = |i: u64| Record {
-            kind: Kind::Load as u8,
-            size: 3,
-            pc: 0x5555_0000,
-            addr: 0x7fff_0000_0000 + 8 * (i % 500),
-            value: Some(!0 / (i % 500 + 1)),
-        };
-        let mut at = 0;
-        for i in 0..500 {
-            at = write(&mut memo, &mut out[..], at, 0, record(i));
-        }
-        let first = at;
-        for i in 500..1000 {
-            at = write(&mut memo, &mut out[..], at, 0, record(i));
-        }
-        assert!(at - first < 2600, "{first}, {at}");
-        let (mut reader, mut from) = (Reader::default(), 0);
-        for i in 0..1000 {
-            let (found, _, next) = reader.read(&out, from).expect("a record");
-            assert_eq!(found, record(i));
-            from = next;
-        }
-    }
-
-    #[test]
-    fn block_headers_are_known() {
-        let header = BlockHeader {
-            thread: 3,
-            number: 2,
-            time: u64::MAX / 3,
-        };
-        assert_eq!(BlockHeader::from_bytes(&header.to_bytes()), Some(header));
-        assert_eq!(BlockHeader::from_bytes(&[0; BLOCK_HEADER]), None);
-    }
-}
+mod tests;

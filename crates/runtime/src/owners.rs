@@ -18,7 +18,7 @@
 
 use crate::spin::{Spin, Wait};
 use crate::vm::{self, PAGE, Table};
-use crate::{confined, shadow, summary};
+use crate::{confined, record, shadow, summary};
 use deadheat_abi::shadow::{ADDRESS_MASK, BASE};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
@@ -182,6 +182,19 @@ impl Owner {
         word.load(Ordering::Acquire) & SHARED == self.name && self.name != SHARED
     }
 
+    /// Whose the region of `addr` is, for a thread that is in a section; `None` if it has to be taken first.
+    #[inline(always)]
+    pub fn whose(&self, addr: usize) -> Option<Whose> {
+        let from_here = self.words.wrapping_add(BASE as usize >> (REGION_SHIFT + 1));
+        // SAFETY: within the table, as `words` counts; zero bytes are an atomic.
+        let word = unsafe { &*from_here.wrapping_add(region(addr)) };
+        match word.load(Ordering::Acquire) & SHARED {
+            SHARED => Some(Whose::Shared),
+            name if name == self.name => Some(Whose::Own),
+            _ => None,
+        }
+    }
+
     /// Leaves it.
     #[inline(always)]
     pub fn leave(&self) {
@@ -243,6 +256,7 @@ impl Owner {
                 all(owner).for_each(|word| word.store(rest(word) | MARKED, Ordering::Relaxed));
                 *able &= barrier();
                 wait_for(owner - 1);
+                record::handed_over(owner - 1);
                 let stamp = stamp();
                 all(MARKED).for_each(|word| {
                     word.store(handed_over(rest(word), taken, stamp) | NOBODY, Ordering::Release);
@@ -457,6 +471,7 @@ pub fn share_all() {
     });
     barrier();
     (0..SECTIONS as u32).for_each(wait_for);
+    record::all_handed_over();
     owned
         .iter()
         .for_each(|word| word.store(SHARED, Ordering::Release));

@@ -1,10 +1,10 @@
 //! Recording: what threads do goes to a file, in logs of their own, to be merged when the program has ended (`abi::spill`).
 //!
-//! Nothing is checked meanwhile, so shadow cells have other contents: when the granule was last written, and last read, as
+//! Nothing is checked meanwhile, so shadow cells have other contents: when a line of memory was last written, and last read, as
 //! Lamport times (the lowest bit of the first word is a lock). A read takes a time above that of the last write; a write one above
 //! both. A program built for this leaves its loads and stores to [`plain`]: access, time and
-//! record are one step, so that the merged run agrees with every value read. The lock is needed only where the granule's
-//! region is shared ([`crate::owners`]).
+//! record are one step, so that the merged run agrees with every value read. Lock and times are needed only where the line's
+//! region is shared ([`crate::owners`]); a region that is handed over makes whatever comes next later than all that its owner did.
 //!
 //! Accesses of other sizes, and those of libc's functions, are recorded before they are made, without a value. Two threads whose such
 //! accesses are unordered may have made them the other way round.
@@ -18,13 +18,15 @@ mod spill;
 mod unaligned;
 
 use crate::outside::objects::{self, Calls, Object};
+use crate::owners::Whose;
 use crate::registry;
-use crate::shadow;
 use crate::steer::{self, Steps};
 use crate::thread::Thread;
 use deadheat_abi::atomics::{self, What};
-use deadheat_abi::spill::{BLOCK_HEADER, Kind, MOST, Memo, Out, Record, UNIT, WIDE_ATOMIC, write};
-use granule::Held;
+use deadheat_abi::spill::{
+    BLOCK_HEADER, Kind, MOST, Memo, Out, Record, UNIT, WIDE_ATOMIC, write, write_behind,
+};
+use granule::{Held, lines, regions};
 use rustc_hash::{FxHashMap, FxHashSet};
 use spill::Block;
 use std::ffi::CStr;
@@ -53,10 +55,11 @@ static CLOCK: AtomicU64 = AtomicU64::new(0);
 struct Apart(AtomicU64);
 
 /// Above the times of all that was done before a missing call that has begun, and in callbacks: such a call may tell it by memory that
-/// nobody sees it write, so whatever is done from now on comes later.
+/// nobody sees it write, so whatever is done from now on comes later. Also above the times of threads that regions were taken from,
+/// up to then: their accesses in there left no time in the shadow.
 static CALLS: Apart = Apart(AtomicU64::new(0));
 
-/// By slot, the thread's last time: a missing call may learn of all that was done until it ends.
+/// By slot (one less than the name that regions know it by), the thread's last time: a missing call may learn of all that was done until it ends.
 static TIMES: [Apart; registry::SLOTS as usize] =
     [const { Apart(AtomicU64::new(0)) }; registry::SLOTS as usize];
 /// One more than the highest slot in use.
@@ -88,7 +91,7 @@ pub struct Log {
     full: usize,
     block: Block,
     /// There are some if it is or was on.
-    memo: Option<Box<Memo>>,
+    memo: Option<Memo>,
     /// Functions whose names it has told.
     named: FxHashSet<usize>,
     /// Whether its records go nowhere.
@@ -110,10 +113,22 @@ impl Out for Mapped {
     }
 
     #[inline(always)]
+    fn byte(&mut self, at: usize, number: u8) {
+        // SAFETY: as above.
+        unsafe { std::ptr::with_exposed_provenance_mut::<u8>(at).write(number) };
+    }
+
+    #[inline(always)]
     fn head(&mut self, at: usize, number: u32) {
         compiler_fence(Ordering::SeqCst);
         // SAFETY: as above.
         unsafe { std::ptr::with_exposed_provenance_mut::<u32>(at).write_unaligned(number) };
+    }
+
+    #[inline(always)]
+    fn tag(&mut self, at: usize, number: u8) {
+        compiler_fence(Ordering::SeqCst);
+        self.byte(at, number);
     }
 }
 
@@ -141,12 +156,10 @@ impl Log {
     }
 
     fn from(time: u64) -> Log {
-        // SAFETY: zeros are one. Made where it stays: a thread's stack may be smaller.
-        let memo = unsafe { Box::<Memo>::new_zeroed().assume_init() };
         Log {
             on: true,
             time,
-            memo: Some(memo),
+            memo: Some(Memo::default()),
             ..Log::none()
         }
     }
@@ -202,12 +215,16 @@ impl Log {
         }
     }
 
-    /// Times of this thread are those of the one in `slot` from now on.
-    fn show(&mut self, slot: u32) {
+    /// Times of this thread are those of the one that regions know by `name` from now on.
+    fn show(&mut self, name: u32) {
+        let slot = name - 1;
+        // What a thread without such a name touches is everybody's.
         let Some(seen) = TIMES.get(slot as usize) else {
             return;
         };
         USED.fetch_max(u64::from(slot) + 1, Ordering::SeqCst);
+        // Regions of who had the slot before are this thread's now.
+        CALLS.0.fetch_max(seen.0.load(Ordering::SeqCst), Ordering::SeqCst);
         seen.0.store(self.time, Ordering::SeqCst);
         self.seen = &seen.0;
     }
@@ -222,6 +239,34 @@ impl Log {
         let memo = unsafe { self.memo.as_mut().unwrap_unchecked() };
         self.at = write(memo, &mut Mapped, self.at, growth, record);
     }
+
+    /// Writes a record for each of some words side by side, from time `time` on. Answers with the last time.
+    #[inline(always)]
+    fn put_words<const WORDS: usize>(&mut self, time: u64, mut record: Record, words: [u64; WORDS]) -> u64 {
+        self.put(time, record);
+        // SAFETY: it is on.
+        let memo = unsafe { self.memo.as_mut().unwrap_unchecked() };
+        for word in words.into_iter().skip(1) {
+            record.addr += 8;
+            record.value = Some(word);
+            self.at = write_behind(memo, &mut Mapped, self.at, record);
+        }
+        self.time = time + WORDS as u64 - 1;
+        self.seen.store(self.time, Ordering::Release);
+        self.time
+    }
+}
+
+/// A region is taken from the thread that has `slot` and is in no section now.
+pub fn handed_over(slot: u32) {
+    if let Some(time) = TIMES.get(slot as usize) {
+        CALLS.0.fetch_max(time.0.load(Ordering::SeqCst), Ordering::SeqCst);
+    }
+}
+
+/// All regions are taken from whoever has them.
+pub fn all_handed_over() {
+    (0..USED.load(Ordering::SeqCst) as u32).for_each(handed_over);
 }
 
 /// A record that is told with a time above the thread's own and above `seen`. Answers with that time.
@@ -274,7 +319,7 @@ pub fn fork(parent: &mut Thread, child: u32, pc: usize) -> Log {
             steered: steer::main(),
             ..Log::from(0)
         };
-        parent.log.show(parent.hb.slot().0);
+        parent.log.show(parent.owner.name);
         if parent.log.steered.is_none() {
             spill::tell_modules();
         }
@@ -297,7 +342,7 @@ pub fn fork(parent: &mut Thread, child: u32, pc: usize) -> Log {
 /// A thread begins, on this stack.
 pub fn begin(t: &mut Thread, stack: (usize, usize)) {
     if t.log.on {
-        t.log.show(t.hb.slot().0);
+        t.log.show(t.owner.name);
         tell_in_turn(t, record(Kind::Begin, 0, 0, None));
         alloc(t, stack.0, stack.1 - stack.0, 0);
     }
@@ -389,21 +434,27 @@ pub fn range(t: &mut Thread, kind: Kind, addr: usize, len: usize, pc: usize) {
         steer::access(t, addr, len, write, pc);
         return steer::done(t, kind as u8, pc);
     }
-    let granules = || (addr / 8..(addr + len).div_ceil(8)).map(|granule| granule * 8);
     let mut last = 0;
-    for at in granules() {
-        let cell = shadow::cell(at);
-        last = last.max(cell.write.load(Ordering::Acquire) >> 1);
-        if write {
-            last = last.max(cell.read.load(Ordering::Relaxed));
+    for piece in regions(addr, len) {
+        if t.owner.enter(piece.start) != Whose::Own {
+            for cell in lines(piece).map(granule::cell) {
+                last = last.max(cell.write.load(Ordering::Acquire) >> 1);
+                if write {
+                    last = last.max(cell.read.load(Ordering::Relaxed));
+                }
+            }
         }
+        t.owner.leave();
     }
     if kind == Kind::Free {
         last = last.max(CLOCK.load(Ordering::Acquire));
     }
     let time = tell_after(t, last, record(kind, pc, addr, Some(len as u64)));
-    for at in granules() {
-        Held::take(t, at).raise(t, write, time);
+    for piece in regions(addr, len) {
+        if t.owner.enter(piece.start) != Whose::Own {
+            lines(piece).for_each(|line| Held::lock(line).unlock(write, time));
+        }
+        t.owner.leave();
     }
     if kind == Kind::Free {
         CLOCK.fetch_max(time, Ordering::AcqRel);

@@ -309,6 +309,56 @@ fn vectors_and_what_crosses_eight_bytes_are_recorded_with_values() {
     }
 }
 
+/// Pages that are one thread's for a while and then another's, in no order that anything keeps; threads come after threads.
+const HANDED_OVER: &str = r#"
+#include <pthread.h>
+
+enum { PAGES = 60, WORDS = 512, THREADS = 3 };
+
+static long memory[PAGES * WORDS];
+static pthread_barrier_t barrier;
+
+// Bands of pages that are each thread's own for a while, then another's, in no order that anything keeps.
+static void *work(void *argument) {
+    long me = (long)argument;
+    pthread_barrier_wait(&barrier);
+    for (long round = 0; round < 6; round++) {
+        long first = (me + round) % THREADS * (PAGES / THREADS);
+        for (long page = first; page < first + PAGES / THREADS + 10 && page < PAGES; page++) {
+            for (long word = 0; word < WORDS; word += 1 + (page + me) % 7) {
+                memory[page * WORDS + word] += me + round;
+            }
+        }
+    }
+    return NULL;
+}
+
+int main(void) {
+    pthread_barrier_init(&barrier, NULL, THREADS);
+    for (int turn = 0; turn < 3; turn++) {
+        pthread_t threads[THREADS];
+        for (long i = 0; i < THREADS; i++)
+            pthread_create(&threads[i], NULL, work, (void *)(i + 1));
+        for (int i = 0; i < THREADS; i++)
+            pthread_join(threads[i], NULL);
+    }
+    return 0;
+}
+"#;
+
+#[test]
+fn values_agree_where_pages_go_from_thread_to_thread() {
+    let files = Files::new();
+    let source = files.file("hands.c", HANDED_OVER);
+    let trace = files.path("run.dht");
+    let ran = record(&["-o", &trace, "--cflags", "-O2", &source]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let (events, _) = read(&trace);
+    is_well_formed(&trace);
+    assert!(values_agree(&events) > 100_000, "three threads, six rounds");
+    assert_eq!(reads_without_value(&events), 0);
+}
+
 #[test]
 fn a_rust_program_is_recorded_to_text() {
     let files = Files::new();
@@ -384,7 +434,7 @@ fn a_file_that_cannot_grow_ends_the_recording_and_not_the_program() {
         CONTENTION
             .replace(
                 "pthread_t threads[4];",
-                "struct rlimit limit = {800 << 10, 800 << 10};
+                "struct rlimit limit = {600 << 10, 600 << 10};
     setrlimit(RLIMIT_FSIZE, &limit);
     pthread_t threads[4];",
             )

@@ -1,13 +1,13 @@
 //! The loads and stores of a program that was built to be recorded: the runtime makes them.
 //!
-//! What lies within a granule is one record. What does not (a vector, an access across eight bytes) is made and recorded in
-//! pieces that do, in the order of their addresses, as a processor may make it as well.
+//! What lies within a granule is one record. What does not (a vector, an access across eight bytes) is recorded in
+//! pieces that do, in the order of their addresses: in one step if they are whole granules of a line, otherwise one after another, as
+//! a processor may make it as well.
 
-use super::granule::Held;
+use super::granule::{Held, LINE};
 use super::{CALLS, unaligned};
 use crate::outside::objects;
-use crate::owners::IN_SECTION;
-use crate::shadow;
+use crate::owners::{IN_SECTION, Whose};
 use crate::steer;
 use crate::thread::Thread;
 use crate::tls::{self, Tls};
@@ -65,18 +65,11 @@ fn enter() -> Option<(*mut Tls, &'static mut Thread)> {
         if !t.log.on {
             return None;
         }
-        enter_section(tls);
+        compiler_fence(Ordering::SeqCst);
+        (&raw mut (*tls).inside).write_volatile(1 | IN_SECTION);
+        compiler_fence(Ordering::SeqCst);
         Some((tls, t))
     }
-}
-
-/// In a section, whether or not it was in one.
-#[inline(always)]
-fn enter_section(tls: *mut Tls) {
-    compiler_fence(Ordering::SeqCst);
-    // SAFETY: the thread's own variable.
-    unsafe { (&raw mut (*tls).inside).write_volatile(1 | IN_SECTION) };
-    compiler_fence(Ordering::SeqCst);
 }
 
 /// Outside again.
@@ -92,10 +85,10 @@ fn leave(tls: *mut Tls) {
     }
 }
 
-/// Whether an access is within a granule that is the thread's own, and there is room for its record.
+/// Whether there is room for the records of so many pieces, each within a granule, all of them in one line.
 #[inline(always)]
-fn is_quick<const SIZE: usize>(t: &Thread, addr: usize) -> bool {
-    addr % 8 + SIZE <= 8 && t.log.at < t.log.full && t.owner.owns(shadow::cell(addr))
+fn is_quick<const SIZE: usize, const WORDS: usize>(t: &Thread, addr: usize) -> bool {
+    addr % 8 + SIZE <= 8 && addr % LINE + SIZE * WORDS <= LINE && t.log.at < t.log.full
 }
 
 /// A plain load of the program.
@@ -108,7 +101,7 @@ pub unsafe extern "C" fn load<const SIZE: usize>(addr: usize, pc: usize) -> u64 
     let early = unsafe { read::<SIZE>(addr) };
     let Some((tls, t)) = enter() else { return early };
     // SAFETY: as above.
-    let value = unsafe { load_inside::<SIZE>(t, addr, pc) };
+    let [value] = unsafe { load_inside::<SIZE, 1>(t, addr, pc) };
     leave(tls);
     value
 }
@@ -118,17 +111,24 @@ pub unsafe extern "C" fn load<const SIZE: usize>(addr: usize, pc: usize) -> u64 
 /// # Safety
 /// As for the load.
 pub unsafe extern "C" fn load16(addr: usize, pc: usize) -> u128 {
-    let both = |low: u64, high: u64| u128::from(low) | u128::from(high) << 64;
+    let both = |[low, high]: [u64; 2]| u128::from(low) | u128::from(high) << 64;
     // SAFETY: as in `load`, here and below.
-    let early = unsafe { both(read::<8>(addr), read::<8>(addr + 8)) };
-    let Some((tls, t)) = enter() else { return early };
+    let early = unsafe { read_words::<8, 2>(addr) };
+    let Some((tls, t)) = enter() else {
+        return both(early);
+    };
     // SAFETY: as above.
-    let low = unsafe { load_inside::<8>(t, addr, pc) };
-    enter_section(tls);
-    // SAFETY: as above.
-    let high = unsafe { load_inside::<8>(t, addr + 8, pc) };
+    let words = unsafe { load_inside::<8, 2>(t, addr, pc) };
     leave(tls);
-    both(low, high)
+    both(words)
+}
+
+/// # Safety
+/// The bytes can be read.
+#[inline(always)]
+unsafe fn read_words<const SIZE: usize, const WORDS: usize>(addr: usize) -> [u64; WORDS] {
+    // SAFETY: as the caller promises.
+    std::array::from_fn(|n| unsafe { read::<SIZE>(addr + SIZE * n) })
 }
 
 /// A load by a thread that is in a section, of which it may have come out afterwards.
@@ -136,22 +136,61 @@ pub unsafe extern "C" fn load16(addr: usize, pc: usize) -> u128 {
 /// # Safety
 /// As for the load.
 #[inline(always)]
-unsafe fn load_inside<const SIZE: usize>(t: &mut Thread, addr: usize, pc: usize) -> u64 {
-    if !is_quick::<SIZE>(t, addr) {
-        // SAFETY: as above.
-        return unsafe { load_slowly::<SIZE>(t, addr, pc) };
-    }
-    let cell = shadow::cell(addr);
+unsafe fn load_inside<const SIZE: usize, const WORDS: usize>(
+    t: &mut Thread,
+    addr: usize,
+    pc: usize,
+) -> [u64; WORDS] {
+    let whose = is_quick::<SIZE, WORDS>(t, addr)
+        .then(|| t.owner.whose(addr))
+        .flatten();
     // SAFETY: as above.
-    let value = unsafe { read::<SIZE>(addr) };
-    compiler_fence(Ordering::SeqCst);
-    let last = (cell.write.load(Ordering::Relaxed) >> 1).max(CALLS.0.load(Ordering::Acquire));
-    let time = t.log.time.max(last) + 1;
-    t.log.put(time, access(Kind::Load, SIZE, addr, pc, value));
-    if cell.read.load(Ordering::Relaxed) < time {
-        cell.read.store(time, Ordering::Relaxed);
+    unsafe {
+        match whose {
+            Some(Whose::Own) => {
+                let words = read_words::<SIZE, WORDS>(addr);
+                compiler_fence(Ordering::SeqCst);
+                let time = t.log.time.max(CALLS.0.load(Ordering::Acquire)) + 1;
+                t.log
+                    .put_words(time, access(Kind::Load, SIZE, addr, pc, words[0]), words);
+                words
+            }
+            Some(Whose::Shared) => load_shared::<SIZE, WORDS>(t, addr, pc),
+            _ => load_apart::<SIZE, WORDS>(t, addr, pc),
+        }
     }
-    value
+}
+
+/// # Safety
+/// As for the load.
+#[inline(never)]
+unsafe fn load_shared<const SIZE: usize, const WORDS: usize>(
+    t: &mut Thread,
+    addr: usize,
+    pc: usize,
+) -> [u64; WORDS] {
+    let held = Held::lock(addr);
+    // SAFETY: as above.
+    let words = unsafe { read_words::<SIZE, WORDS>(addr) };
+    compiler_fence(Ordering::SeqCst);
+    let time = held.time(t.log.time, false);
+    let record = access(Kind::Load, SIZE, addr, pc, words[0]);
+    let time = t.log.put_words(time, record, words);
+    held.unlock(false, time);
+    words
+}
+
+/// # Safety
+/// As for the load.
+#[cold]
+#[inline(never)]
+unsafe fn load_apart<const SIZE: usize, const WORDS: usize>(
+    t: &mut Thread,
+    addr: usize,
+    pc: usize,
+) -> [u64; WORDS] {
+    // SAFETY: as above.
+    std::array::from_fn(|n| unsafe { load_slowly::<SIZE>(t, addr + SIZE * n, pc) })
 }
 
 /// # Safety
@@ -207,7 +246,7 @@ pub unsafe extern "C" fn store<const SIZE: usize>(addr: usize, value: u64, pc: u
         return may_be_pointer::<SIZE>(addr, value);
     };
     // SAFETY: as above.
-    unsafe { store_inside::<SIZE>(t, addr, value, pc) };
+    unsafe { store_inside::<SIZE, 1>(t, addr, [value], pc) };
     leave(tls);
 }
 
@@ -226,11 +265,21 @@ pub unsafe extern "C" fn store16(addr: usize, low: u64, high: u64, pc: usize) {
         return may_be_pointer::<8>(addr + 8, high);
     };
     // SAFETY: as above.
-    unsafe { store_inside::<8>(t, addr, low, pc) };
-    enter_section(tls);
-    // SAFETY: as above.
-    unsafe { store_inside::<8>(t, addr + 8, high, pc) };
+    unsafe { store_inside::<8, 2>(t, addr, [low, high], pc) };
     leave(tls);
+}
+
+/// # Safety
+/// The bytes can be written.
+#[inline(always)]
+unsafe fn write_words<const SIZE: usize, const WORDS: usize>(addr: usize, words: [u64; WORDS]) {
+    for (n, word) in words.into_iter().enumerate() {
+        // SAFETY: as the caller promises.
+        unsafe { write_to::<SIZE>(addr + SIZE * n, word) };
+    }
+    for (n, word) in words.into_iter().enumerate() {
+        may_be_pointer::<SIZE>(addr + SIZE * n, word);
+    }
 }
 
 /// A store by a thread that is in a section, of which it may have come out afterwards.
@@ -238,19 +287,62 @@ pub unsafe extern "C" fn store16(addr: usize, low: u64, high: u64, pc: usize) {
 /// # Safety
 /// As for the store.
 #[inline(always)]
-unsafe fn store_inside<const SIZE: usize>(t: &mut Thread, addr: usize, value: u64, pc: usize) {
-    if !is_quick::<SIZE>(t, addr) {
-        // SAFETY: as above.
-        return unsafe { store_slowly::<SIZE>(t, addr, value, pc) };
-    }
-    let cell = shadow::cell(addr);
-    let last = (cell.write.load(Ordering::Relaxed) >> 1).max(cell.read.load(Ordering::Relaxed));
-    let time = t.log.time.max(last).max(CALLS.0.load(Ordering::Acquire)) + 1;
-    t.log.put(time, access(Kind::Store, SIZE, addr, pc, value));
+unsafe fn store_inside<const SIZE: usize, const WORDS: usize>(
+    t: &mut Thread,
+    addr: usize,
+    words: [u64; WORDS],
+    pc: usize,
+) {
+    let whose = is_quick::<SIZE, WORDS>(t, addr)
+        .then(|| t.owner.whose(addr))
+        .flatten();
     // SAFETY: as above.
-    unsafe { write_to::<SIZE>(addr, value) };
-    cell.write.store(time << 1, Ordering::Relaxed);
-    may_be_pointer::<SIZE>(addr, value);
+    unsafe {
+        match whose {
+            Some(Whose::Own) => {
+                let time = t.log.time.max(CALLS.0.load(Ordering::Acquire)) + 1;
+                t.log
+                    .put_words(time, access(Kind::Store, SIZE, addr, pc, words[0]), words);
+                write_words::<SIZE, WORDS>(addr, words);
+            }
+            Some(Whose::Shared) => store_shared::<SIZE, WORDS>(t, addr, words, pc),
+            _ => store_apart::<SIZE, WORDS>(t, addr, words, pc),
+        }
+    }
+}
+
+/// # Safety
+/// As for the store.
+#[inline(never)]
+unsafe fn store_shared<const SIZE: usize, const WORDS: usize>(
+    t: &mut Thread,
+    addr: usize,
+    words: [u64; WORDS],
+    pc: usize,
+) {
+    let held = Held::lock(addr);
+    let time = held.time(t.log.time, true);
+    let record = access(Kind::Store, SIZE, addr, pc, words[0]);
+    let time = t.log.put_words(time, record, words);
+    // SAFETY: as above.
+    unsafe { write_words::<SIZE, WORDS>(addr, words) };
+    held.unlock(true, time);
+}
+
+/// # Safety
+/// As for the store.
+#[cold]
+#[inline(never)]
+unsafe fn store_apart<const SIZE: usize, const WORDS: usize>(
+    t: &mut Thread,
+    addr: usize,
+    words: [u64; WORDS],
+    pc: usize,
+) {
+    for (n, word) in words.into_iter().enumerate() {
+        // SAFETY: as above.
+        unsafe { store_slowly::<SIZE>(t, addr + SIZE * n, word, pc) };
+    }
 }
 
 /// # Safety
