@@ -155,15 +155,22 @@ impl Few {
     /// Checks an access and remembers it. If there is no room for it that was in vain, and the answer no.
     #[inline(never)]
     pub fn access(&mut self, t: &Thread, mask: u8, class: Class, at: Place, found: &mut Vec<Found>) -> bool {
+        // What this thread did to these bytes in this epoch is on record.
+        let own = |(word, of): &(u64, Class)| (word ^ t.epoch) & EPOCH == 0 && stands_for(*of, class);
+        let said = self
+            .each()
+            .filter(own)
+            .fold(0, |said, (word, _)| said | bytes(word));
+        let mask = mask & !said;
+        if mask == 0 {
+            return true;
+        }
         let mut before = Few::default();
-        let (mut said, mut races) = (0, false);
+        let mut races = false;
         for (word, of) in self.each() {
             let common = bytes(word) & mask;
             let known = common == 0 || knows(t, word);
             races |= !known && class.conflicts(of);
-            if (word ^ t.epoch) & EPOCH == 0 && of != class && stands_for(of, class) {
-                said |= common;
-            }
             let kept = if class == Class::WRITE || known && stands_for(class, of) {
                 only(word, !mask)
             } else {
@@ -175,9 +182,7 @@ impl Few {
         }
         // What is new comes first.
         let mut after = Few::default();
-        if said != mask {
-            after.add(word(t.epoch, at, mask), class);
-        }
+        after.add(word(t.epoch, at, mask), class);
         if !before.each().all(|(word, of)| after.add(word, of)) {
             return false;
         }
