@@ -27,13 +27,19 @@ impl VectorClock {
     }
 
     /// Sets the time of a slot.
-    #[inline]
+    #[inline(always)]
     pub fn set(&mut self, slot: Slot, time: u64) {
-        let index = slot.index();
-        if index >= self.times.len() {
-            self.times.resize(index + 1, 0);
+        match self.times.get_mut(slot.index()) {
+            Some(known) => *known = time,
+            None => self.grow(slot, time),
         }
-        self.times[index] = time;
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, slot: Slot, time: u64) {
+        self.times.resize(slot.index(), 0);
+        self.times.push(time);
     }
 
     /// Raises the time of a slot to at least `time`.

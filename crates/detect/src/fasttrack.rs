@@ -151,6 +151,21 @@ impl Location {
         location
     }
 
+    /// A location with these accesses, no two of one class and slot, and one plain write at most.
+    pub fn with_all(all: &[(Class, Epoch, SiteId)]) -> Location {
+        let of = |class| {
+            let accesses = all.iter().filter(move |access| access.0 == class);
+            accesses.map(|(_, epoch, site)| (*epoch, *site))
+        };
+        let reads: Vec<(Epoch, SiteId)> = of(Class::READ).collect();
+        let write = of(Class::WRITE).next().unwrap_or_default();
+        let mut location = Location::with_reads(write, &reads);
+        for (class, epoch, site) in all.iter().filter(|access| access.0.atomic) {
+            location.more.put(*class, *epoch, *site);
+        }
+        location
+    }
+
     /// The last plain write and the last plain read, if that is all there is.
     #[inline]
     pub fn simple(&self) -> Option<((Epoch, SiteId), (Epoch, SiteId))> {

@@ -458,6 +458,34 @@ pub fn sync_again(thread: &mut HbThread, op: SyncOp, object: &mut HbSync) -> Cha
     Changed::Any
 }
 
+/// Whether taking a lock in this mode tells the thread nothing.
+#[inline(always)]
+pub fn knows_lock(thread: &HbThread, object: &HbSync, mode: Mode) -> bool {
+    thread.has_all(&object.writers) && (mode == Mode::Shared || thread.has_all(&object.readers))
+}
+
+/// Gives back a lock held alone, if the thread was the last to do so, no reader has since, and it has learned nothing. Whether it
+/// was so; otherwise nothing was done.
+#[inline(always)]
+pub fn unlock_again(thread: &mut HbThread, object: &mut HbSync, mode: Mode) -> bool {
+    mode == Mode::Exclusive
+        && matches!(object.readers, Snapshot::Empty)
+        && thread.release_again(&mut object.writers)
+}
+
+/// Whether a load of an atomic tells the thread nothing.
+#[inline(always)]
+pub fn carries_nothing_new(thread: &HbThread, object: &HbSync) -> bool {
+    thread.has_all(&object.writers)
+}
+
+/// A releasing store to an atomic, or update of it, if the thread was the last to release there and has learned nothing since.
+/// Whether it was so; otherwise nothing was done.
+#[inline(always)]
+pub fn store_again(thread: &mut HbThread, object: &mut HbSync) -> bool {
+    thread.release_again(&mut object.writers)
+}
+
 /// What a thread knew at one moment, to be left at any number of objects.
 #[derive(Clone, Debug, Default)]
 pub struct Published(Snapshot);

@@ -50,8 +50,8 @@ impl Class {
 
     /// A number from 0 to 3.
     #[inline]
-    pub fn index(self) -> usize {
-        usize::from(self.kind == AccessKind::Write) + 2 * usize::from(self.atomic)
+    pub const fn index(self) -> usize {
+        matches!(self.kind, AccessKind::Write) as usize + 2 * self.atomic as usize
     }
 
     /// Whether accesses of the two classes can race: one writes, and not both are atomic.

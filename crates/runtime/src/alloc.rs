@@ -110,9 +110,12 @@ fn map(len: usize) -> *mut u8 {
     std::ptr::with_exposed_provenance_mut(taken)
 }
 
-/// Whether a layout is served by a class: the block sizes are multiples of 16, and only powers of two of themselves.
+/// Whether a layout is served by a class: the block sizes are multiples of 16, and, as chunks begin at pages, powers of two of
+/// themselves up to a page.
+#[inline]
 fn small(layout: Layout) -> bool {
-    layout.size() <= LARGEST && layout.align() <= 16
+    let (size, align) = (layout.size(), layout.align());
+    size <= LARGEST && (align <= 16 || size.is_power_of_two() && align <= size.min(PAGE))
 }
 
 fn mapped_len(layout: Layout) -> usize {
@@ -184,6 +187,29 @@ mod tests {
             assert!(class < CLASSES && (class, block) >= last, "{size}: {class}");
             assert!(class == last.0 || class == last.0 + 1 || size == 1);
             last = (class, block);
+        }
+    }
+
+    #[test]
+    fn blocks_are_aligned() {
+        for (size, align) in [
+            (64, 64),
+            (128, 64),
+            (128, 128),
+            (4096, 4096),
+            (8192, 4096),
+            (96, 32),
+            (40, 8),
+        ] {
+            let layout = Layout::from_size_align(size, align).expect("a layout");
+            // SAFETY: the size is not 0; blocks are given back once.
+            unsafe {
+                let blocks = [(); 5].map(|()| Alloc.alloc(layout));
+                for block in blocks {
+                    assert_eq!(block.addr() % align, 0, "{size} bytes");
+                    Alloc.dealloc(block, layout);
+                }
+            }
         }
     }
 

@@ -10,9 +10,11 @@
 
 use crate::partly;
 use crate::places::Place;
+use crate::readers;
 use crate::side;
 use crate::thread::Thread;
 use deadheat_abi::shadow::{EPOCH, PLACE_BITS, PLACE_SHIFT, SIDE, SLOT_SHIFT, TIME_BITS, TIME_SHIFT};
+use deadheat_detect::history::Class;
 use deadheat_event::{AccessKind, Prior, SiteId, Slot};
 use std::arch::asm;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -144,7 +146,7 @@ pub fn step<const WRITE: bool>(t: &mut Thread, (write, read): (u64, u64), mask: 
         return Step::Known;
     }
     if place(read).is_readers() {
-        return crate::readers::step::<WRITE>(t, (write, read), new, at);
+        return readers::step::<WRITE>(t, (write, read), new, at);
     }
     let mut seen = bytes(read);
     if (write ^ read) & EPOCH == 0 {
@@ -271,7 +273,12 @@ pub fn access<const WRITE: bool>(
             }
             continue;
         }
-        match step::<WRITE>(t, old, mask, at) {
+        let step = if !WRITE && place(old.1).is_readers() && readers::is_again(t, old.1) {
+            Step::Misfit
+        } else {
+            step::<WRITE>(t, old, mask, at)
+        };
+        match step {
             Step::Known => return,
             Step::Words(new, with_write, with_read) => {
                 if own {
@@ -338,11 +345,11 @@ pub fn tell_both(
     found: &mut Vec<Found>,
 ) {
     if with_write | with_read != 0 {
-        tell(write, with_write, AccessKind::Write, found);
+        tell(write, with_write, Class::WRITE, found);
         let mut left = with_read;
-        for read in crate::readers::each(read) {
+        for read in readers::each(read) {
             let racing = unordered(t, read, left & bytes(read));
-            tell(read, racing, AccessKind::Read, found);
+            tell(read, racing, Class::READ, found);
             left &= !racing;
         }
     }
@@ -377,7 +384,7 @@ pub fn add(t: &mut Thread, old: u64, at: Place, new: u8) -> u64 {
 
 /// Names the access of `word` as the earlier side of a race on `racing`, place by place.
 #[cold]
-fn tell(word: u64, mut racing: u8, kind: AccessKind, found: &mut Vec<Found>) {
+pub fn tell(word: u64, mut racing: u8, class: Class, found: &mut Vec<Found>) {
     let (slot, timestamp) = epoch(word);
     while racing != 0 {
         let at = place(word).at_byte(racing.trailing_zeros());
@@ -388,8 +395,8 @@ fn tell(word: u64, mut racing: u8, kind: AccessKind, found: &mut Vec<Found>) {
         let prior = Prior {
             slot,
             timestamp,
-            kind,
-            atomic: false,
+            kind: class.kind,
+            atomic: class.atomic,
             site: SiteId(at.0),
         };
         found.push(Found { mask, prior });

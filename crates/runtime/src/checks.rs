@@ -375,10 +375,45 @@ pub fn atomic(t: &mut Thread, addr: usize, what: What, pc: usize, op: impl FnOnc
 }
 
 /// The access of an atomic operation.
+#[inline(always)]
 pub fn atomic_access(t: &mut Thread, addr: usize, what: What, context: u64, pc: usize) {
     if !t.checks() {
         return record::atomic(t, addr, what, pc);
     }
+    if !repeat_atomic(t, addr, what, context, pc) {
+        any_atomic(t, addr, what, context, pc);
+    }
+}
+
+/// The access of an atomic operation where it is within a granule, its place is at hand, and [`side::repeat_atomic`] does it.
+/// Whether it was so.
+#[inline(always)]
+fn repeat_atomic(t: &mut Thread, addr: usize, what: What, context: u64, pc: usize) -> bool {
+    let size = u32::from(what.size);
+    let Some(place) = t.places.at_hand(context, pc as u64 | t.locks) else {
+        return false;
+    };
+    if addr as u32 % 8 + size > 8 {
+        return false;
+    }
+    let mask = !(!0u32 << size) << (addr % 8);
+    let kind = match what.kind {
+        Kind::Load => AccessKind::Read,
+        Kind::Store | Kind::Update => AccessKind::Write,
+    };
+    let cell = shadow::cell(addr);
+    if !t.owner.enter_at_once(cell) {
+        return false;
+    }
+    t.last = t.epoch;
+    let done = side::repeat_atomic(t, cell, mask as u8, kind, place);
+    t.owner.leave();
+    done
+}
+
+#[cold]
+#[inline(never)]
+fn any_atomic(t: &mut Thread, addr: usize, what: What, context: u64, pc: usize) {
     let place = t.place(context, pc, false);
     let (kind, does) = match what.kind {
         Kind::Load => (AccessKind::Read, Does::Read),

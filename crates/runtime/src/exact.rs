@@ -187,6 +187,10 @@ impl World {
                     continue;
                 }
             }
+            if atomic && !number.is_multiple_of(3) && side::repeat_atomic(t, cell, mask, kind, at) {
+                byte = next;
+                continue;
+            }
             match (atomic, kind) {
                 (true, _) => side::atomic(t, cell, mask, kind, at, &mut found),
                 (false, AccessKind::Read) => cell::access::<false>(t, cell, own, mask, at, &mut found),

@@ -161,6 +161,13 @@ static IN_CALL: [AtomicBool; SLOTS as usize] = [const { AtomicBool::new(false) }
 /// Whether there was a call that reached anything, and a wide one.
 static ANY: AtomicBool = AtomicBool::new(false);
 static WIDE: AtomicBool = AtomicBool::new(false);
+
+/// Whether there was ever a call that reached anything. Until then atomics have nobody to tell.
+#[inline(always)]
+pub fn any() -> bool {
+    ANY.load(Ordering::Relaxed)
+}
+
 /// How many atomic operations are under way on what calls may reach.
 static TOUCHING: AtomicU32 = AtomicU32::new(0);
 /// Whether what was left before the first wide call is where such calls find it.

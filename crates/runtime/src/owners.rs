@@ -173,6 +173,21 @@ impl Owner {
         }
     }
 
+    /// Enters a section in which the cell may be changed, if nothing has to be done for that. Whether it is in one.
+    #[inline(always)]
+    pub fn enter_at_once(&self, cell: &'static crate::cell::Cell) -> bool {
+        let region = std::ptr::from_ref(cell).addr() >> (REGION_SHIFT + 1);
+        // SAFETY: within the table, as `words` counts.
+        let word = unsafe { &*self.words.wrapping_add(region) };
+        self.mark(IN_SECTION);
+        let whose = word.load(Ordering::Acquire) & SHARED;
+        if whose == SHARED || whose == self.name {
+            return true;
+        }
+        self.mark(0);
+        false
+    }
+
     /// Whether a cell may be changed with plain stores in the section that the thread is in.
     #[inline(always)]
     pub fn owns(&self, cell: &'static crate::cell::Cell) -> bool {

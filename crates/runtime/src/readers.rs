@@ -6,11 +6,13 @@
 //! have the word at hand when they have met it once ([`Thread::is_behind`]). A reader leaves the chain when another one that comes
 //! after it has read the same bytes: who races with the first then races with the second, too.
 //!
-//! What this cannot say (more than [`LONGEST`] readers, a write of some of the bytes) goes to a side state.
+//! What this cannot say (more than [`LONGEST`] readers, a write of some of the bytes) goes to a side state. So does what several
+//! threads read again and again while they synchronise, a variable more than an array: each of those reads would need a chain of
+//! its own, which is not given back, and a side state has a word for each reader.
 
 use crate::cell::{Step, add, bytes, knows, place, unordered, word};
 use crate::places::Place;
-use crate::thread::{Chained, SEEN, Thread};
+use crate::thread::{Chained, LONE, SEEN, Thread};
 use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT};
 
 /// The longest chain.
@@ -102,6 +104,28 @@ fn renewed(t: &Thread, read: u64, new: u8, at: Place) -> Option<u64> {
     let (last, before) = place(read).readers();
     let stays = |read: u64| bytes(read) & !new != 0 || !knows(t, read);
     (last == at && each(before).all(stays)).then(|| word(t.epoch, place(read), new))
+}
+
+/// Whether a read of a granule with this read word is one that had better have a side state: this thread is in the chain, but not
+/// first and not in this epoch, somebody else stays in it, and the thread has not come by this word lately. If it has, it is
+/// that of many granules of an array, which can all have one chain.
+#[inline(never)]
+pub fn is_again(t: &mut Thread, read: u64) -> bool {
+    let own = |read: u64| (read ^ t.epoch) >> SLOT_SHIFT == 0;
+    let (mut before, mut others) = (false, false);
+    for read in each(read) {
+        if (read ^ t.epoch) & EPOCH == 0 {
+            return false;
+        }
+        before |= own(read);
+        others |= !knows(t, read);
+    }
+    if own(read) || !before || !others {
+        return false;
+    }
+    let hash = read.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40;
+    let last = std::mem::replace(&mut t.lone[hash as usize % LONE], read);
+    last != read
 }
 
 /// The chain with one more read.

@@ -2,7 +2,11 @@
 //!
 //! First the granule is split into *halves*, each with two words of its own that mean what those of a cell mean: neighbouring
 //! integers that are used at different times are common. What does not fit there either (atomics, reads that are not
-//! ordered, single bytes) is in `detect`'s FastTrack locations, one for each *run* of bytes with one history.
+//! ordered, single bytes) is a [`Few`] accesses; and what is too much for that is in `detect`'s FastTrack locations, one for each
+//! *run* of bytes with one history.
+//!
+//! All but the runs is in the one line of memory that a side state is: threads that use the same atomics pass those lines to and
+//! fro, and wait for each.
 //!
 //! A cell with a side state has, in its first word, where the state is; in its second, the last reader's epoch and bytes,
 //! so that this reader's inline test still succeeds:
@@ -30,8 +34,13 @@ use crate::{readers, shadow};
 use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::clock::Epoch;
 use deadheat_detect::fasttrack::Location;
+use deadheat_detect::history::Class;
 use deadheat_event::{Access, AccessKind, Addr, Detector, Place as Bytes, SiteId};
 use std::sync::atomic::Ordering;
+
+mod few;
+
+use few::Few;
 
 const INDEX_BITS: u32 = 36;
 const HELD: u64 = 1 << INDEX_BITS;
@@ -41,13 +50,30 @@ const GENERATIONS: u64 = 1 << (SLOT_SHIFT - GENERATION_SHIFT);
 /// The bytes of the two halves.
 const HALVES: [u8; 2] = [0x0f, 0xf0];
 
-/// A side state. Touched only by who holds its cell.
+/// A side state. Touched only by who holds its cell. Zero bytes are one.
 #[derive(Default)]
+#[repr(align(64))]
 struct Side {
-    /// Of the lower and the upper half; of no meaning where there are runs.
-    halves: [(u64, u64); 2],
+    /// What is known, in the form that `form` says.
+    words: [u64; few::MOST],
     runs: Option<Box<Runs>>,
     generation: u32,
+    /// Of a [`Few`].
+    classes: u16,
+    form: Form,
+}
+
+/// How a side state says what it says.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[repr(u8)]
+enum Form {
+    /// Four words: write and read of the lower half, and of the upper one.
+    #[default]
+    Halves,
+    /// A [`Few`].
+    Few,
+    /// The runs.
+    Runs,
 }
 
 /// Runs of bytes with one history.
@@ -109,7 +135,7 @@ pub fn give_all(t: &mut Thread) {
     POOL.give_all(&mut t.sides);
 }
 
-const _: () = assert!(size_of::<Side>() == 48);
+const _: () = assert!(size_of::<Side>() == 64);
 
 /// The epoch of a word, as `detect` has it.
 fn detect_epoch(word: u64) -> Epoch {
@@ -145,22 +171,52 @@ fn unite(t: &mut Thread, low: u64, high: u64) -> Option<u64> {
 
 impl Side {
     fn fill(&mut self, (write, read): (u64, u64)) {
-        self.halves = HALVES.map(|half| (only(write, half), only(read, half)));
         // Reads that others are behind of cannot be cut in two.
-        if cell::place(read).is_readers() {
-            self.runs = Some(Box::new(Runs::of(|_| (write, read))));
+        if !cell::place(read).is_readers() {
+            return self.set_halves(HALVES.map(|half| (only(write, half), only(read, half))));
+        }
+        match Few::of(write, read) {
+            Some(few) => self.set_few(few),
+            None => self.set_runs(Runs::of(|_| (write, read))),
         }
     }
 
     fn fill_parts(&mut self, parts: &Parts) {
         let written = bytes(parts.words.1);
-        self.halves = HALVES.map(|half| {
-            let (write, read) = parts.at_byte(half.trailing_zeros());
-            (only(write, half), only(read, half))
-        });
         // A half that was written in part has more to say than its words.
         if HALVES.iter().any(|half| ![0, *half].contains(&(written & half))) {
-            self.runs = Some(Box::new(Runs::of(|byte| parts.at_byte(byte))));
+            return self.set_runs(Runs::of(|byte| parts.at_byte(byte)));
+        }
+        self.set_halves(HALVES.map(|half| {
+            let (write, read) = parts.at_byte(half.trailing_zeros());
+            (only(write, half), only(read, half))
+        }));
+    }
+
+    fn halves(&self) -> [(u64, u64); 2] {
+        let [a, b, c, d, ..] = self.words;
+        [(a, b), (c, d)]
+    }
+
+    fn set_halves(&mut self, [(a, b), (c, d)]: [(u64, u64); 2]) {
+        self.words = [a, b, c, d, 0, 0];
+        self.form = Form::Halves;
+    }
+
+    fn set_few(&mut self, few: Few) {
+        (self.words, self.classes) = (few.words, few.classes);
+        self.form = Form::Few;
+    }
+
+    fn set_runs(&mut self, runs: Runs) {
+        self.runs = Some(Box::new(runs));
+        self.form = Form::Runs;
+    }
+
+    fn few(&self) -> Few {
+        Few {
+            words: self.words,
+            classes: self.classes,
         }
     }
 
@@ -175,8 +231,9 @@ impl Side {
         found: &mut Vec<Found>,
     ) {
         let mut left = mask;
-        if !atomic && self.runs.is_none() {
-            for (half, words) in HALVES.iter().zip(&mut self.halves) {
+        if !atomic && self.form == Form::Halves {
+            let mut halves = self.halves();
+            for (half, words) in HALVES.iter().zip(&mut halves) {
                 let mask = mask & half;
                 if mask == 0 {
                     continue;
@@ -195,28 +252,79 @@ impl Side {
                 }
                 left &= !half;
             }
+            self.set_halves(halves);
         }
-        if left != 0 {
-            let halves = self.halves;
-            let runs = self
-                .runs
-                .get_or_insert_with(|| Box::new(Runs::of(|byte| halves[byte as usize / 4])));
-            runs.access(t, left, kind, atomic, at, found);
-            if kind == AccessKind::Write
-                && !atomic
-                && let Some(halves) = runs.pack()
-            {
-                (self.halves, self.runs) = (halves, None);
+        if left == 0 {
+            return;
+        }
+        if self.form == Form::Halves
+            && let Some(few) = Few::of_halves(self.halves())
+        {
+            self.set_few(few);
+        }
+        if self.form == Form::Few && few::fits(t) {
+            let before = found.len();
+            let mut few = self.few();
+            if few.access(t, left, Class { kind, atomic }, at, found) {
+                return match few.halves() {
+                    Some(halves) if kind == AccessKind::Write && !atomic => self.set_halves(halves),
+                    _ => self.set_few(few),
+                };
             }
+            found.truncate(before);
+        }
+        self.access_runs(t, left, kind, atomic, at, found);
+    }
+
+    #[inline(never)]
+    fn access_runs(
+        &mut self,
+        t: &mut Thread,
+        mask: u8,
+        kind: AccessKind,
+        atomic: bool,
+        at: Place,
+        found: &mut Vec<Found>,
+    ) {
+        match self.form {
+            Form::Halves => {
+                let halves = self.halves();
+                self.set_runs(Runs::of(|byte| halves[byte as usize / 4]));
+            }
+            Form::Few => self.set_runs(self.few().runs()),
+            Form::Runs => {}
+        }
+        let Some(runs) = &mut self.runs else { return };
+        runs.access(t, mask, kind, atomic, at, found);
+        if kind == AccessKind::Write
+            && !atomic
+            && let Some(halves) = runs.pack()
+        {
+            self.runs = None;
+            self.set_halves(halves);
+        }
+    }
+
+    /// An access that repeats one of the thread's and finds nothing, if it is one: most are. Never a plain write.
+    #[inline(always)]
+    fn repeat(&mut self, t: &Thread, mask: u8, class: Class, at: Place) -> bool {
+        match self.form {
+            Form::Halves => false,
+            Form::Few => few::fits(t) && few::repeat(&mut self.words, &mut self.classes, t, mask, class, at),
+            Form::Runs if class.atomic => {
+                let runs = self.runs.as_mut();
+                runs.is_some_and(|runs| runs.repeat_atomic(t, mask, class.kind, at))
+            }
+            Form::Runs => false,
         }
     }
 
     /// The state as two words, if it fits.
     fn pack(&self, t: &mut Thread) -> Option<(u64, u64)> {
-        if self.runs.is_some() {
+        if self.form != Form::Halves {
             return None;
         }
-        let [low, high] = self.halves;
+        let [low, high] = self.halves();
         Some((unite(t, low.0, high.0)?, unite(t, low.1, high.1)?))
     }
 }
@@ -225,8 +333,7 @@ impl Runs {
     /// What words say of which for each byte there are two.
     fn of(words: impl Fn(u32) -> (u64, u64)) -> Runs {
         let part = |word: u64, byte: u32| (detect_epoch(word), SiteId(cell::place(word).at_byte(byte).0));
-        let mut runs = Runs::default();
-        for byte in 0..8 {
+        Runs::new(|byte| {
             let (write, read) = words(byte);
             let touches = |word: &u64| bytes(*word) >> byte & 1 == 1;
             let write = Some(write).filter(touches).map(|write| part(write, byte));
@@ -237,7 +344,15 @@ impl Runs {
                     reads.push(read);
                 }
             }
-            let state = Location::with_reads(write.unwrap_or_default(), &reads);
+            Location::with_reads(write.unwrap_or_default(), &reads)
+        })
+    }
+
+    /// Of a state for each byte.
+    fn new(state: impl Fn(u32) -> Location) -> Runs {
+        let mut runs = Runs::default();
+        for byte in 0..8 {
+            let state = state(byte);
             if runs.states.last() != Some(&state) {
                 runs.starts |= 1 << byte;
                 runs.states.push(state);
@@ -412,6 +527,7 @@ fn seen(t: &Thread, cell: &Cell, held_not: u64, mask: u8, kind: AccessKind, atom
     seen.cell == addr && seen.word == held_not && seen.epoch == t.epoch && mask & !covered == 0
 }
 
+#[inline]
 fn see(t: &mut Thread, cell: &Cell, word: u64, mask: u8, kind: AccessKind, atomic: bool) {
     let (addr, at) = seen_place(cell);
     let epoch = t.epoch;
@@ -479,10 +595,12 @@ pub fn access(
     let index = held & (HELD - 1);
     // SAFETY: the cell is held, and names this state.
     let side = unsafe { &mut *state(index) };
-    if atomic
-        && let Some(runs) = &mut side.runs
-        && runs.repeat_atomic(t, mask, kind, at)
-    {
+    let class = Class { kind, atomic };
+    if class != Class::WRITE && side.repeat(t, mask, class, at) {
+        if !atomic {
+            let filter = filter(t, cell.read.load(Ordering::Relaxed), mask, kind, atomic);
+            cell.read.store(filter, Ordering::Relaxed);
+        }
         cell.write.store(held, Ordering::Release);
         see(t, cell, held, mask, kind, atomic);
         return true;
@@ -594,6 +712,36 @@ fn divide(
     let done = make_of(t, cell, parts.words, |side| side.fill_parts(parts), access, found);
     if done {
         parts.left(t);
+    }
+    done
+}
+
+/// [`atomic`] where a few accesses are on record, the thread's own last one of this kind among them, and it finds nothing. Whether
+/// it was so; otherwise nothing was done.
+#[inline(always)]
+pub fn repeat_atomic(t: &mut Thread, cell: &Cell, mask: u8, kind: AccessKind, at: Place) -> bool {
+    let first = cell.write.load(Ordering::Relaxed);
+    if first < FIRST_SIDE || partly::is(first) || first & HELD != 0 {
+        return false;
+    }
+    if seen(t, cell, first, mask, kind, true) {
+        return true;
+    }
+    let hold = cell
+        .write
+        .compare_exchange(first, first | HELD, Ordering::Acquire, Ordering::Relaxed);
+    if hold.is_err() {
+        return false;
+    }
+    // SAFETY: the cell is held, and names this state.
+    let side = unsafe { &mut *state(first & (HELD - 1)) };
+    let class = Class { kind, atomic: true };
+    let done = side.form == Form::Few
+        && few::fits(t)
+        && few::repeat(&mut side.words, &mut side.classes, t, mask, class, at);
+    cell.write.store(first, Ordering::Release);
+    if done {
+        see(t, cell, first, mask, kind, true);
     }
     done
 }

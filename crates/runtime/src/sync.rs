@@ -25,32 +25,38 @@ const SHARDS: usize = 1024;
 
 /// Part of the table. Its lock can be taken again by the thread that holds it: a signal handler may use an atomic of
 /// the shard in which the interrupted code is in the middle of another.
-#[repr(align(64))]
+#[repr(C, align(64))]
 struct Shard {
     /// The holder's `tls`, or 0.
     owner: AtomicUsize,
     /// How often the owner has it.
     depth: UnsafeCell<u32>,
+    objects: UnsafeCell<Objects>,
     /// When something was last recorded of its objects.
     recorded: UnsafeCell<u64>,
-    objects: UnsafeCell<Objects>,
 }
 
-/// Objects by their keys.
+/// Objects by their keys. What is needed every time comes first: it is in one line with the lock.
+#[repr(C)]
 struct Objects {
-    /// Each in a box, so that it stays where it is until it is removed.
-    all: FxHashMap<usize, NonNull<HbSync>>,
     /// The key that was found last, and where.
-    last: (usize, NonNull<HbSync>),
+    last: (usize, NonNull<Object>),
+    /// Each in a box, so that it stays where it is until it is removed.
+    all: FxHashMap<usize, NonNull<Object>>,
 }
+
+/// An object, in lines of its own.
+#[derive(Default)]
+#[repr(align(64))]
+struct Object(HbSync);
 
 /// No object's key.
 const NO_KEY: usize = usize::MAX;
 
 impl Objects {
     const NONE: Objects = Objects {
-        all: FxHashMap::with_hasher(FxBuildHasher),
         last: (NO_KEY, NonNull::dangling()),
+        all: FxHashMap::with_hasher(FxBuildHasher),
     };
 
     /// The object, if there is one.
@@ -60,11 +66,11 @@ impl Objects {
             self.last = (key, self.look_up(key)?);
         }
         // SAFETY: in its box; nobody else has the shard.
-        Some(unsafe { self.last.1.as_mut() })
+        Some(unsafe { &mut self.last.1.as_mut().0 })
     }
 
     #[inline(never)]
-    fn look_up(&self, key: usize) -> Option<NonNull<HbSync>> {
+    fn look_up(&self, key: usize) -> Option<NonNull<Object>> {
         self.all.get(&key).copied()
     }
 
@@ -75,13 +81,13 @@ impl Objects {
             self.last = (key, self.look_up(key).unwrap_or_else(|| self.make(key)));
         }
         // SAFETY: as above.
-        unsafe { self.last.1.as_mut() }
+        unsafe { &mut self.last.1.as_mut().0 }
     }
 
     #[cold]
-    fn make(&mut self, key: usize) -> NonNull<HbSync> {
+    fn make(&mut self, key: usize) -> NonNull<Object> {
         count(key >> 1, 1);
-        let object = NonNull::from(Box::leak(Box::<HbSync>::default()));
+        let object = NonNull::from(Box::leak(Box::<Object>::default()));
         self.all.insert(key, object);
         object
     }
@@ -106,8 +112,8 @@ static TABLE: [Shard; SHARDS] = [const {
     Shard {
         owner: AtomicUsize::new(0),
         depth: UnsafeCell::new(0),
-        recorded: UnsafeCell::new(0),
         objects: UnsafeCell::new(Objects::NONE),
+        recorded: UnsafeCell::new(0),
     }
 }; SHARDS];
 
@@ -151,15 +157,39 @@ fn shard(addr: usize) -> &'static Shard {
 impl Shard {
     /// Takes the lock. A thread that already holds another (only a signal handler does) does not wait for ever: two
     /// such threads could wait for each other.
-    #[inline]
+    #[inline(always)]
     fn hold(&self, nested: bool) {
+        if !self.hold_free() {
+            self.wait(nested);
+        }
+    }
+
+    /// Takes the lock if nobody has it.
+    #[inline(always)]
+    fn hold_free(&self) -> bool {
+        let me = tls::get().addr();
+        let taken = self
+            .owner
+            .compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed)
+            .is_ok();
+        if taken {
+            // SAFETY: the lock is held.
+            unsafe { *self.depth.get() = 1 };
+        }
+        taken
+    }
+
+    /// Takes the lock, which somebody had just now: this thread, maybe.
+    #[inline(never)]
+    fn wait(&self, nested: bool) {
         let me = tls::get().addr();
         if self.owner.load(Ordering::Relaxed) != me {
             let mut wait = Wait::default();
-            while self
-                .owner
-                .compare_exchange_weak(0, me, Ordering::Acquire, Ordering::Relaxed)
-                .is_err()
+            while self.owner.load(Ordering::Relaxed) != 0
+                || self
+                    .owner
+                    .compare_exchange_weak(0, me, Ordering::Acquire, Ordering::Relaxed)
+                    .is_err()
             {
                 if wait.once() > 1 << 20 && nested {
                     break;
@@ -216,13 +246,20 @@ fn takes(op: SyncOp) -> bool {
     matches!(op, SyncOp::Acquire(..) | SyncOp::Receive(_) | SyncOp::Leave(_))
 }
 
-#[inline(always)]
 fn on(t: &mut Thread, addr: usize, op: SyncOp) {
     if t.serial {
         return;
     }
-    let (shard, key) = (shard(addr), key(addr, false));
+    let shard = shard(addr);
     shard.hold(t.atomics > 0);
+    on_held(t, addr, op);
+    shard.let_go();
+}
+
+/// The same where the thread has the shard.
+#[inline(never)]
+fn on_held(t: &mut Thread, addr: usize, op: SyncOp) {
+    let (shard, key) = (shard(addr), key(addr, false));
     // SAFETY: the lock is held, and `hb::sync` knows nothing of shards.
     let objects = unsafe { shard.objects() };
     // What is recorded has an object, so that its end is recorded, too.
@@ -236,7 +273,6 @@ fn on(t: &mut Thread, addr: usize, op: SyncOp) {
         // SAFETY: as above.
         unsafe { record::sync(t, recorded_as(op), addr, &mut *shard.recorded.get()) };
     }
-    shard.let_go();
     t.refresh_after(changed);
 }
 
@@ -253,16 +289,39 @@ fn recorded_as(op: SyncOp) -> Recorded {
 }
 
 /// The thread has taken the lock at `addr`.
-#[inline]
+#[inline(always)]
 pub fn acquire(t: &mut Thread, addr: usize, mode: Mode) {
-    on(t, addr, SyncOp::Acquire(SyncId(addr as u64), mode));
+    if t.serial || t.log.on {
+        return on(t, addr, SyncOp::Acquire(SyncId(addr as u64), mode));
+    }
+    let shard = shard(addr);
+    shard.hold(t.atomics > 0);
+    // SAFETY: the lock is held.
+    let object = unsafe { shard.objects() }.find(key(addr, false));
+    let news = object.is_some_and(|object| !hb::knows_lock(&t.hb, object, mode));
+    if news {
+        on_held(t, addr, SyncOp::Acquire(SyncId(addr as u64), mode));
+    }
+    shard.let_go();
 }
 
 /// The thread is about to give back the lock at `addr`, which it has in `mode`.
-#[inline]
+#[inline(always)]
 pub fn release(t: &mut Thread, addr: usize, mode: Mode) {
     t.renew();
-    on(t, addr, SyncOp::Release(SyncId(addr as u64), mode));
+    if t.serial || t.log.on {
+        return on(t, addr, SyncOp::Release(SyncId(addr as u64), mode));
+    }
+    let shard = shard(addr);
+    shard.hold(t.atomics > 0);
+    // SAFETY: the lock is held.
+    let object = unsafe { shard.objects() }.find(key(addr, false));
+    if object.is_some_and(|object| hb::unlock_again(&mut t.hb, object, mode)) {
+        t.refresh_time();
+    } else {
+        on_held(t, addr, SyncOp::Release(SyncId(addr as u64), mode));
+    }
+    shard.let_go();
 }
 
 /// What the thread did happens before every later [`receive`] on `addr`.
@@ -364,8 +423,18 @@ pub fn order(order: AbiOrder) -> Order {
 }
 
 /// An atomic operation on `addr` follows.
-#[inline]
+#[inline(always)]
 pub fn begin_atomic(t: &mut Thread, addr: usize) {
+    // Mostly nobody has the shard, and there is nothing else to be thought of.
+    if t.serial || t.log.on || outside::any() || !shard(addr).hold_free() {
+        return begin_any_atomic(t, addr);
+    }
+    t.atomics += 1;
+    t.touching <<= 1;
+}
+
+#[inline(never)]
+fn begin_any_atomic(t: &mut Thread, addr: usize) {
     if !t.serial {
         if t.log.on && t.log.steered.is_some() {
             crate::steer::atomic(t, addr);
@@ -395,7 +464,7 @@ pub fn pass(t: &Thread) {
 
 /// The operation is done: what it acquired is ordered before `check`, which checks its access, and that before what it
 /// released.
-#[inline]
+#[inline(always)]
 pub fn end_atomic(t: &mut Thread, addr: usize, what: What, check: impl FnOnce(&mut Thread)) {
     if t.serial {
         return;
@@ -405,37 +474,29 @@ pub fn end_atomic(t: &mut Thread, addr: usize, what: What, check: impl FnOnce(&m
     if what.kind != Kind::Store {
         // SAFETY: `begin_atomic` took the lock, here and below.
         let object = unsafe { shard.objects() }.find(key);
-        let op = SyncOp::Load(order);
-        let mut changed = object.map_or(Changed::Nothing, |object| hb::sync_again(&mut t.hb, op, object));
-        if outside::touch(t, addr, op) {
-            changed = Changed::Any;
+        let news = object.is_some_and(|object| !hb::carries_nothing_new(&t.hb, object));
+        if news || outside::any() {
+            loaded(t, addr, order);
         }
-        // The check uses what was learned.
-        t.refresh_after(changed);
     }
     check(t);
     if what.kind != Kind::Load {
-        if order.releases() {
-            t.renew();
-        }
-        let op = if what.kind == Kind::Store {
-            SyncOp::Store(order)
-        } else {
-            SyncOp::Update(order)
-        };
-        let carries = order.releases() || t.fenced;
         // SAFETY: as above.
-        let objects = unsafe { shard.objects() };
-        let object = if carries {
-            Some(objects.get(key))
-        } else {
-            objects.find(key)
-        };
-        let mut changed = object.map_or(Changed::Nothing, |object| hb::sync_again(&mut t.hb, op, object));
-        if carries && outside::touch(t, addr, SyncOp::Update(order)) {
-            changed = Changed::Any;
+        let object = unsafe { shard.objects() }.find(key);
+        let releases = order.releases();
+        if releases
+            && !outside::any()
+            && !t.is_worn()
+            && let Some(object) = object
+        {
+            if hb::store_again(&mut t.hb, object) {
+                t.refresh_time();
+            } else {
+                stored(t, addr, what.kind, order);
+            }
+        } else if releases || t.fenced || object.is_some() {
+            stored(t, addr, what.kind, order);
         }
-        t.refresh_after(changed);
     }
     t.atomics -= 1;
     if t.touching & 1 != 0 {
@@ -443,9 +504,49 @@ pub fn end_atomic(t: &mut Thread, addr: usize, what: What, check: impl FnOnce(&m
     }
     t.touching >>= 1;
     shard.let_go();
-    if t.calls.has_stored() && t.atomics == 0 {
+    if t.atomics == 0 && t.calls.has_stored() {
         outside::links::follow(t);
     }
+}
+
+/// What a load, or the first half of an update, does to the thread's clock. The shard is held.
+#[inline(never)]
+fn loaded(t: &mut Thread, addr: usize, order: Order) {
+    let op = SyncOp::Load(order);
+    // SAFETY: the lock is held.
+    let object = unsafe { shard(addr).objects() }.find(key(addr, true));
+    let mut changed = object.map_or(Changed::Nothing, |object| hb::sync_again(&mut t.hb, op, object));
+    if outside::touch(t, addr, op) {
+        changed = Changed::Any;
+    }
+    // The check uses what was learned.
+    t.refresh_after(changed);
+}
+
+/// What a store, or the second half of an update, does to the clocks. The shard is held.
+#[inline(never)]
+fn stored(t: &mut Thread, addr: usize, kind: Kind, order: Order) {
+    if order.releases() {
+        t.renew();
+    }
+    let op = if kind == Kind::Store {
+        SyncOp::Store(order)
+    } else {
+        SyncOp::Update(order)
+    };
+    let carries = order.releases() || t.fenced;
+    // SAFETY: the lock is held.
+    let objects = unsafe { shard(addr).objects() };
+    let object = if carries {
+        Some(objects.get(key(addr, true)))
+    } else {
+        objects.find(key(addr, true))
+    };
+    let mut changed = object.map_or(Changed::Nothing, |object| hb::sync_again(&mut t.hb, op, object));
+    if carries && outside::touch(t, addr, SyncOp::Update(order)) {
+        changed = Changed::Any;
+    }
+    t.refresh_after(changed);
 }
 
 /// The thread has issued a fence.

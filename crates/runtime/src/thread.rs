@@ -74,6 +74,8 @@ pub struct Thread {
     pub recent: Box<[Seen; SEEN]>,
     /// Chains of readers that it is known to be in.
     pub chains: Box<[Chained; SEEN]>,
+    /// Read words that it has come by lately and that it could not go on with, for [`crate::readers`].
+    pub lone: [u64; LONE],
     /// Checks behind loops made in this epoch.
     pub sweeps: Sweeps,
     /// Side states put by to be used again.
@@ -94,6 +96,9 @@ pub struct Thread {
     pub counts: Option<&'static Counts>,
     tls: *mut Tls,
 }
+
+/// How many read words are remembered.
+pub const LONE: usize = 16;
 
 /// How many cells with side states are remembered.
 pub const SEEN: usize = 256;
@@ -133,11 +138,13 @@ pub const LOCKS_SHIFT: u32 = 48;
 /// Like no set of locks and no address.
 pub const UNKNOWN_LOCKS: u64 = !0;
 
-fn zeroed_box<T: Copy + Default, const N: usize>() -> Box<[T; N]> {
-    match vec![T::default(); N].into_boxed_slice().try_into() {
-        Ok(array) => array,
-        Err(_) => unreachable!("made with this length"),
-    }
+/// Of large ones only the pages that are touched are paid for.
+///
+/// # Safety
+/// Zero bytes are a `T`.
+unsafe fn zeroed_box<T: Copy, const N: usize>() -> Box<[T; N]> {
+    // SAFETY: as the caller promises.
+    unsafe { Box::new_zeroed().assume_init() }
 }
 
 impl Thread {
@@ -161,8 +168,11 @@ impl Thread {
             detector: FastTrack::default(),
             held: Held::new(),
             places: Places::new(),
-            recent: zeroed_box(),
-            chains: zeroed_box(),
+            // SAFETY: numbers, here and below.
+            recent: unsafe { zeroed_box() },
+            // SAFETY: as above.
+            chains: unsafe { zeroed_box() },
+            lone: [0; LONE],
             sweeps: Sweeps::default(),
             sides: Vec::new(),
             parts: Vec::new(),
@@ -254,7 +264,7 @@ impl Thread {
     #[inline(always)]
     pub fn refresh_time(&mut self) {
         if self.far || self.calls.any() {
-            return self.refresh();
+            return self.refresh_all();
         }
         self.epoch = self.pack();
         self.show_epoch();
@@ -266,21 +276,34 @@ impl Thread {
         match changed {
             Changed::Nothing => {}
             Changed::Time => self.refresh_time(),
-            Changed::Any => self.refresh(),
+            Changed::Any => self.refresh_all(),
         }
+    }
+
+    /// [`Thread::refresh`] where it is not worth its room.
+    #[inline(never)]
+    fn refresh_all(&mut self) {
+        self.refresh();
     }
 
     /// To be called before an operation that ends an epoch, but not inside a barrier: moves on to another slot where
     /// the times of this one have run out. Without one, times stand still in the shadow, which hides races but makes
     /// none up.
-    #[inline]
+    #[inline(always)]
     pub fn renew(&mut self) {
-        if self.hb.time() >= WORN && self.hb.slot().0 < registry::SLOTS {
+        if self.is_worn() {
             self.renew_slot();
         }
     }
 
+    /// Whether [`Thread::renew`] has something to do.
+    #[inline(always)]
+    pub fn is_worn(&self) -> bool {
+        self.hb.time() >= WORN && self.hb.slot().0 < registry::SLOTS
+    }
+
     #[cold]
+    #[inline(never)]
     fn renew_slot(&mut self) {
         let fresh = registry::lock().fresh(self.id);
         match fresh {

@@ -4,8 +4,9 @@ use super::zeroed_box;
 use crate::places::{At, Place};
 use crate::stacks::{self, Entry};
 
-/// How many places a thread has at hand.
-pub const CACHED: usize = 1024;
+/// How many places a thread has at hand. A place has the locks held in it, so a table with a lock for each stripe has as many as
+/// its code has, times the stripes.
+pub const CACHED: usize = 4096;
 
 /// Read in [`crate::quick`], too.
 #[derive(Clone, Copy, Default)]
@@ -16,6 +17,9 @@ pub struct Cached {
     rest: u64,
     place: Place,
 }
+
+/// How many places made of two it has at hand.
+const EACH: usize = 512;
 
 #[derive(Clone, Copy, Default)]
 struct CachedEach {
@@ -54,7 +58,7 @@ pub struct Places {
     /// Direct-mapped by a hash of all that makes a place.
     pub one: Box<[Cached; CACHED]>,
     outside: Box<[CachedOutside; OUTSIDE]>,
-    each: Box<[CachedEach; 64]>,
+    each: Box<[CachedEach; EACH]>,
     /// The same of calls.
     pub here: [Here; HERE],
 }
@@ -63,9 +67,12 @@ impl Places {
     /// None.
     pub fn new() -> Places {
         Places {
-            one: zeroed_box(),
-            outside: zeroed_box(),
-            each: zeroed_box(),
+            // SAFETY: numbers, here and below.
+            one: unsafe { zeroed_box() },
+            // SAFETY: as above.
+            outside: unsafe { zeroed_box() },
+            // SAFETY: as above.
+            each: unsafe { zeroed_box() },
             here: [Here::default(); HERE],
         }
     }
@@ -84,6 +91,14 @@ impl Places {
             };
         }
         cached.place
+    }
+
+    /// The same if it is at hand, of a place whose pc and locks are `rest`.
+    #[inline(always)]
+    pub fn at_hand(&self, context: u64, rest: u64) -> Option<Place> {
+        let hash = (context ^ rest).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
+        let cached = &self.one[(hash >> (64 - CACHED.trailing_zeros())) as usize % CACHED];
+        (cached.context == context && cached.rest == rest).then_some(cached.place)
     }
 
     /// The id of a place in code that is not instrumented. The stack is walked unless it was as high, and the return
@@ -112,7 +127,7 @@ impl Places {
     #[inline]
     pub fn with(&mut self, old: Place, new: Place, mask: u8) -> Place {
         let hash = (old.0 ^ new.0.rotate_left(11) ^ u32::from(mask) << 3).wrapping_mul(0x9e37_79b9);
-        let cached = &mut self.each[(hash >> 26) as usize % 64];
+        let cached = &mut self.each[(hash >> (32 - EACH.trailing_zeros())) as usize % EACH];
         if (cached.old, cached.new, cached.mask) != (old, new, mask) {
             *cached = CachedEach {
                 old,
