@@ -176,7 +176,8 @@ impl Thread {
             sweeps: Sweeps::default(),
             sides: Vec::new(),
             parts: Vec::new(),
-            pairs: zeroed_box(),
+            // SAFETY: as above.
+            pairs: unsafe { zeroed_box() },
             calls: Calls::default(),
             stack: (0, 0),
             log: Log::none(),
