@@ -138,10 +138,11 @@ unsafe extern "C" fn parallel_begin(
 }
 
 unsafe extern "C" fn parallel_end(region: *mut Data, _task: *mut Data, _flags: c_int, _pc: *const c_void) {
-    // SAFETY: as above; here and below.
+    // SAFETY: as above.
     if let Some(region) = unsafe { kept::<Region>(region) } {
         event(|t| region.join(t));
     }
+    // SAFETY: as above, and the region is over.
     unsafe { let_go::<Region>(region) };
 }
 
@@ -157,6 +158,7 @@ unsafe extern "C" fn implicit_task(
         // SAFETY: as above. The initial task's region is none that has begun.
         let region = unsafe { kept::<Region>(region) }.unwrap_or_default();
         event(|t| region.fork.receive(t));
+        // SAFETY: as above.
         unsafe { keep(task, Arc::new(Task::implicit(region))) };
     } else if endpoint == END {
         // SAFETY: as above.
@@ -364,8 +366,7 @@ static RESULT: StartToolResult = StartToolResult {
 ///
 /// # Safety
 /// Called by libomp.
-#[cfg(not(test))]
-#[unsafe(no_mangle)]
+#[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn ompt_start_tool(
     _version: c_uint,
     _runtime: *const c_char,

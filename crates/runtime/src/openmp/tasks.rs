@@ -210,3 +210,96 @@ impl Drop for Task {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadheat_detect::hb::HbThread;
+    use deadheat_event::Slot;
+
+    const OUT: c_int = 2;
+
+    fn two() -> (Thread, Thread) {
+        let thread = |slot| Thread::new(slot, HbThread::after(Slot(slot), 0), true);
+        (thread(1), thread(2))
+    }
+
+    fn parent() -> Arc<Task> {
+        Arc::new(Task::implicit(Arc::default()))
+    }
+
+    fn child(parent: &Arc<Task>, t: &mut Thread, depends: &[(u64, c_int)]) -> Task {
+        let task = Task::explicit(Arc::clone(parent));
+        let all: Vec<_> = { depends.iter() }
+            .map(|(variable, kind)| Dependence {
+                variable: *variable,
+                kind: *kind,
+            })
+            .collect();
+        task.depends(t, &all);
+        task
+    }
+
+    #[test]
+    fn tasks_are_ordered_by_what_they_depend_on() {
+        let ways = [
+            (IN, IN),
+            (IN, OUT),
+            (OUT, IN),
+            (OUT, OUT),
+            (SET, SET),
+            (SET, IN),
+            (IN, SET),
+        ];
+        for (first, second) in ways {
+            for same in [true, false] {
+                let (mut a, mut b) = two();
+                let parent = parent();
+                let one = child(&parent, &mut a, &[(8, first)]);
+                let other = child(&parent, &mut a, &[(if same { 8 } else { 16 }, second)]);
+                let before = a.hb.epoch();
+                one.complete(&mut a);
+                other.begin(&mut b);
+                let among_themselves = first == second && first != OUT;
+                assert_eq!(
+                    b.hb.knows(before),
+                    same && !among_themselves,
+                    "{first} {second} {same}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn children_end_before_taskwait_and_their_barrier_and_not_before() {
+        let (mut a, mut b) = two();
+        let parent = parent();
+        let task = child(&parent, &mut b, &[]);
+        let before = a.hb.epoch();
+        task.begin(&mut a);
+        parent.children.receive(&mut b);
+        assert!(!b.hb.knows(before));
+        task.complete(&mut a);
+        parent.children.receive(&mut b);
+        assert!(b.hb.knows(before));
+
+        let (_, mut c) = two();
+        parent.leave_barrier(&mut c);
+        assert!(c.hb.knows(before));
+    }
+
+    #[test]
+    fn a_group_waits_for_tasks_of_tasks() {
+        let (mut a, mut b) = two();
+        let parent = parent();
+        parent.begin_group();
+        let task = Arc::new(child(&parent, &mut b, &[]));
+        let inner = child(&task, &mut a, &[]);
+        let before = a.hb.epoch();
+        inner.complete(&mut a);
+        parent.end_group(&mut b);
+        assert!(b.hb.knows(before));
+        // What is made afterwards belongs to no group.
+        assert!(child(&parent, &mut b, &[]).groups.lock().is_empty());
+    }
+}
