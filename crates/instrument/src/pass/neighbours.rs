@@ -1,19 +1,22 @@
-//! Makes one check of several of neighbours: `p->x`, `p->y` and `p->z`.
+//! Makes one check of several of neighbours: `p->x`, `p->y` and `p->z` of one line.
 //!
 //! The check is made at the first of the accesses. The others must follow for certain, so all are in one block, and nothing in
 //! between may leave. And nothing may be acquired or released, so that whatever is unordered with one of them is
 //! unordered with the check, and the other way round: it is made of bytes that are not accessed *there*, and must cry no
 //! wolf. Reads go with reads, writes with writes; and only where the check of all is one inline test that costs less than theirs.
-//! A report names the line of the first, and those of the others as checked together with it ([`super::also`]).
+//! They are of one source line, because a report can then say which it was: with several, two races at two lines would be one
+//! that names both. The lines that a check stood for already go with it ([`super::also`]).
 
 use super::accesses::{Access, Extent};
 use super::address::{Address, Origin};
 use super::also::Standing;
 use super::builder::Builder;
 use super::effects::Calls;
-use super::ir::{Block, Opcode, Value};
+use super::ir::{Block, Opcode, Value, llvm};
 use crate::decisions::Rule;
 use deadheat_abi::shadow;
+use llvm_sys::debuginfo::*;
+use llvm_sys::prelude::LLVMMetadataRef;
 use llvm_sys::target::LLVMTargetDataRef;
 use std::collections::HashMap;
 
@@ -47,7 +50,7 @@ pub fn merge<'m>(
                     continue;
                 };
                 let Address { origin, offset } = Address::of(access.pointer, layout);
-                let key = (origin, access.write);
+                let key = (origin, access.write, Line::of(instruction));
                 let bytes = i64::try_from(bytes).unwrap_or(i64::MAX);
                 let group = open.entry(key).or_default();
                 group.push(Member {
@@ -107,7 +110,26 @@ struct Member {
 }
 
 /// What accesses must have in common.
-type Key<'m> = (Origin<'m>, bool);
+type Key<'m> = (Origin<'m>, bool, Line);
+
+/// A source line, with where its function was inlined.
+#[derive(PartialEq, Eq, Hash)]
+struct Line(u32, LLVMMetadataRef, LLVMMetadataRef);
+
+impl Line {
+    fn of(instruction: Value<'_>) -> Line {
+        let none = std::ptr::null_mut();
+        let location = llvm!(LLVMInstructionGetDebugLoc(instruction.raw()));
+        if location.is_null() {
+            return Line(0, none, none);
+        }
+        Line(
+            llvm!(LLVMDILocationGetLine(location)),
+            llvm!(LLVMDILocationGetScope(location)),
+            llvm!(LLVMDILocationGetInlinedAt(location)),
+        )
+    }
+}
 
 /// Those that lie side by side or one over the other, from the lowest on.
 fn runs(mut group: Vec<Member>) -> Vec<Vec<Member>> {
