@@ -224,12 +224,19 @@ mod tests {
         (thread(1), thread(2))
     }
 
-    fn parent() -> Arc<Task> {
-        Arc::new(Task::implicit(Arc::default()))
+    /// Tokens are forgotten when a thread of the program drops them, and here is none: no other may come to lie where one was.
+    fn kept(task: Task) -> Arc<Task> {
+        let task = Arc::new(task);
+        std::mem::forget(Arc::clone(&task));
+        task
     }
 
-    fn child(parent: &Arc<Task>, t: &mut Thread, depends: &[(u64, c_int)]) -> Task {
-        let task = Task::explicit(Arc::clone(parent));
+    fn parent() -> Arc<Task> {
+        kept(Task::implicit(Arc::default()))
+    }
+
+    fn child(parent: &Arc<Task>, t: &mut Thread, depends: &[(u64, c_int)]) -> Arc<Task> {
+        let task = kept(Task::explicit(Arc::clone(parent)));
         let all: Vec<_> = { depends.iter() }
             .map(|(variable, kind)| Dependence {
                 variable: *variable,
@@ -293,10 +300,12 @@ mod tests {
         let (mut a, mut b) = two();
         let parent = parent();
         parent.begin_group();
-        let task = Arc::new(child(&parent, &mut b, &[]));
+        let task = child(&parent, &mut b, &[]);
         let inner = child(&task, &mut a, &[]);
         let before = a.hb.epoch();
         inner.complete(&mut a);
+        let group = parent.groups.lock().last().cloned();
+        std::mem::forget(group);
         parent.end_group(&mut b);
         assert!(b.hb.knows(before));
         // What is made afterwards belongs to no group.
