@@ -1,5 +1,5 @@
-// One check stands for accesses at several lines: one that was made before, one that will be made, and one of all neighbours. The report
-// names them all.
+// One check stands for accesses at several lines: one that was made before, and one that will be made. The report names them all. Neighbours
+// at several lines keep checks of their own, so that the one that races is named.
 // flags: -O2 -fno-strict-aliasing
 #include "../include/threads.h"
 

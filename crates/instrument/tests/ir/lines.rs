@@ -93,10 +93,16 @@ fn of_checks_on_all_ways() {
 
 #[test]
 fn of_neighbours_and_what_they_stand_for() {
-    let body = "store volatile i64 1, ptr %p, align 8 !10
-        store volatile i64 1, ptr %x, align 8 !11
-        store volatile i64 1, ptr %x, align 8 !12";
-    assert_eq!(told(body), [[10, 11, 12]]);
+    let body = |line: u32| {
+        format!(
+            "store volatile i64 1, ptr %p, align 8 !10
+            store volatile i64 1, ptr %x, align 8 !{line}
+            store volatile i64 1, ptr %x, align 8 !12"
+        )
+    };
+    assert_eq!(told(&body(10)), [[10, 12]]);
+    // At several lines each has its own, so that the one that races is named.
+    assert_eq!(told(&body(11)), [vec![10], vec![11, 12]]);
 }
 
 #[test]
