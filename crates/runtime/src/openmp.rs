@@ -121,8 +121,7 @@ unsafe fn let_go<T>(data: *mut Data) {
 const BEGIN: c_int = 1;
 const END: c_int = 2;
 
-// SAFETY of all callbacks: called by the library as the standard says, with words of regions and tasks that are ours.
-
+// SAFETY of calling it: the library does, as the standard says, with words of regions and tasks that are ours.
 unsafe extern "C" fn parallel_begin(
     _task: *mut Data,
     _frame: *const c_void,
@@ -133,19 +132,21 @@ unsafe extern "C" fn parallel_begin(
 ) {
     let new = Arc::new(Region::default());
     event(|t| new.fork.send(t));
-    // SAFETY: as above.
+    // SAFETY: as the library promises.
     unsafe { keep(region, new) };
 }
 
+// SAFETY of calling it: the library does, as the standard says, with words of regions and tasks that are ours.
 unsafe extern "C" fn parallel_end(region: *mut Data, _task: *mut Data, _flags: c_int, _pc: *const c_void) {
-    // SAFETY: as above.
+    // SAFETY: as the library promises.
     if let Some(region) = unsafe { kept::<Region>(region) } {
         event(|t| region.join(t));
     }
-    // SAFETY: as above, and the region is over.
+    // SAFETY: as the library promises, and the region is over.
     unsafe { let_go::<Region>(region) };
 }
 
+// SAFETY of calling it: the library does, as the standard says, with words of regions and tasks that are ours.
 unsafe extern "C" fn implicit_task(
     endpoint: c_int,
     region: *mut Data,
@@ -155,17 +156,18 @@ unsafe extern "C" fn implicit_task(
     _flags: c_int,
 ) {
     if endpoint == BEGIN {
-        // SAFETY: as above. The initial task's region is none that has begun.
+        // SAFETY: as the library promises. The initial task's region is none that has begun.
         let region = unsafe { kept::<Region>(region) }.unwrap_or_default();
         event(|t| region.fork.receive(t));
-        // SAFETY: as above.
+        // SAFETY: as the library promises.
         unsafe { keep(task, Arc::new(Task::implicit(region))) };
     } else if endpoint == END {
-        // SAFETY: as above.
+        // SAFETY: as the library promises.
         unsafe { let_go::<Task>(task) };
     }
 }
 
+// SAFETY of calling it: the library does, as the standard says, with words of regions and tasks that are ours.
 unsafe extern "C" fn sync_region(
     kind: c_int,
     endpoint: c_int,
@@ -176,7 +178,7 @@ unsafe extern "C" fn sync_region(
     const TASKWAIT: c_int = 5;
     const TASKGROUP: c_int = 6;
     const REDUCTION: c_int = 7;
-    // SAFETY: as above.
+    // SAFETY: as the library promises.
     let Some(task) = (unsafe { kept::<Task>(task) }) else {
         return;
     };
@@ -193,6 +195,7 @@ unsafe extern "C" fn sync_region(
     });
 }
 
+// SAFETY of calling it: the library does, as the standard says, with words of regions and tasks that are ours.
 unsafe extern "C" fn task_create(
     parent: *mut Data,
     _frame: *const c_void,
@@ -201,21 +204,22 @@ unsafe extern "C" fn task_create(
     _has_dependences: c_int,
     _pc: *const c_void,
 ) {
-    // SAFETY: as above.
+    // SAFETY: as the library promises.
     let parent = unsafe { kept::<Task>(parent) };
     let parent = parent.unwrap_or_else(|| Arc::new(Task::implicit(Arc::default())));
     let new = Arc::new(Task::explicit(parent));
     event(|t| new.start.send(t));
-    // SAFETY: as above.
+    // SAFETY: as the library promises.
     unsafe { keep(task, new) };
 }
 
+// SAFETY of calling it: the library does, as the standard says, with words of regions and tasks that are ours.
 unsafe extern "C" fn task_schedule(prior: *mut Data, status: c_int, next: *mut Data) {
     const COMPLETE: c_int = 1;
     const CANCEL: c_int = 3;
     const LATE_FULFILL: c_int = 6;
     const TASKWAIT_COMPLETE: c_int = 8;
-    // SAFETY: as above.
+    // SAFETY: as the library promises.
     let (task, following) = unsafe { (kept::<Task>(prior), kept::<Task>(next)) };
     event(|t| {
         if let Some(task) = &task {
@@ -232,13 +236,14 @@ unsafe extern "C" fn task_schedule(prior: *mut Data, status: c_int, next: *mut D
     });
     let over = matches!(status, COMPLETE | CANCEL | LATE_FULFILL | TASKWAIT_COMPLETE);
     if over && task.is_some_and(|task| task.is_explicit()) {
-        // SAFETY: as above, and the task is over.
+        // SAFETY: as the library promises, and the task is over.
         unsafe { let_go::<Task>(prior) };
     }
 }
 
+// SAFETY of calling it: the library does, as the standard says, with words of regions and tasks that are ours.
 unsafe extern "C" fn dependences(task: *mut Data, all: *const Dependence, count: c_int) {
-    // SAFETY: as above.
+    // SAFETY: as the library promises.
     let Some(task) = (unsafe { kept::<Task>(task) }) else {
         return;
     };
@@ -265,6 +270,7 @@ fn lock_of(id: u64) -> &'static Lock {
     found.or_insert_with(|| Box::leak(Box::default()))
 }
 
+// SAFETY of calling it: the library does, as the standard says, with words of regions and tasks that are ours.
 unsafe extern "C" fn mutex_acquired(_kind: c_int, id: u64, pc: *const c_void) {
     event_at(pc.addr(), |t| {
         let lock = lock_of(id);
@@ -277,6 +283,7 @@ unsafe extern "C" fn mutex_acquired(_kind: c_int, id: u64, pc: *const c_void) {
     });
 }
 
+// SAFETY of calling it: the library does, as the standard says, with words of regions and tasks that are ours.
 unsafe extern "C" fn mutex_released(_kind: c_int, id: u64, pc: *const c_void) {
     event_at(pc.addr(), |t| {
         locks::gave(t, id as usize);
@@ -285,6 +292,7 @@ unsafe extern "C" fn mutex_released(_kind: c_int, id: u64, pc: *const c_void) {
     });
 }
 
+// SAFETY of calling it: the library does, as the standard says, with words of regions and tasks that are ours.
 unsafe extern "C" fn flush(_thread: *mut Data, _pc: *const c_void) {
     event(|t| sync::fence(t, Order::SeqCst));
 }
@@ -308,17 +316,20 @@ interpose! {
     }
 }
 
+// SAFETY of calling either: with a name that ends in a zero, and with the number of a callback and a function of its type.
 type Lookup = unsafe extern "C" fn(*const c_char) -> Option<unsafe extern "C" fn()>;
 type SetCallback = unsafe extern "C" fn(c_int, *const c_void) -> c_int;
 
 /// What the library calls next, and when it ends.
 #[repr(C)]
 pub struct StartToolResult {
+    // SAFETY of calling either: the library does, once each.
     initialize: unsafe extern "C" fn(Lookup, c_int, *mut Data) -> c_int,
     finalize: unsafe extern "C" fn(*mut Data),
     data: u64,
 }
 
+// SAFETY of calling it: the library does, as the standard says, with words of regions and tasks that are ours.
 unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: *mut Data) -> c_int {
     const NAME: &CStr = c"ompt_set_callback";
     // SAFETY: the name of a function of this type.
@@ -354,6 +365,7 @@ unsafe extern "C" fn initialize(lookup: Lookup, _device: c_int, _data: *mut Data
     c_int::from(enough)
 }
 
+// SAFETY of calling it: the library does, as the standard says, with words of regions and tasks that are ours.
 unsafe extern "C" fn finalize(_data: *mut Data) {}
 
 static RESULT: StartToolResult = StartToolResult {
