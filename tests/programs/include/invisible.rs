@@ -12,8 +12,7 @@ global_asm!(
     ".popsection",
 );
 
-// SAFETY: as libc declares it.
-unsafe extern "C" {
+unsafe extern "C" { // SAFETY: as libc declares it.
     fn getenv(name: *const c_char) -> *const c_char;
 }
 
@@ -21,8 +20,7 @@ unsafe extern "C" {
 pub fn wait(n: c_int) {
     loop {
         let now: c_int;
-        // SAFETY: reads the counter, which is defined above.
-        unsafe { asm!("mov {0:e}, dword ptr [rip + invisible_turn]", out(reg) now) };
+        unsafe { asm!("mov {0:e}, dword ptr [rip + invisible_turn]", out(reg) now) }; // SAFETY: reads the counter, defined above.
         if now >= n {
             return;
         }
