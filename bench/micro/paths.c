@@ -80,13 +80,17 @@ static void fetch_add(long n) {
     EACH(n) __c11_atomic_fetch_add(&atomic, 1, __ATOMIC_ACQ_REL);
 }
 
+static void atomic_load(long n) {
+    EACH(n) __c11_atomic_load(&atomic, __ATOMIC_ACQUIRE);
+}
+
 static const struct {
     const char *name;
     void (*run)(long n);
 } cases[] = {
     {"read8", read8},     {"write8", write8}, {"write4", write4}, {"write1", write1}, {"first-write8", first_write8},
     {"first-read8", first_read8}, {"store-pointer", store_pointer}, {"copy64", copy64}, {"call", call}, {"mutex", mutex},
-    {"fetch-add", fetch_add},
+    {"fetch-add", fetch_add}, {"atomic-load", atomic_load},
 };
 
 static void *wait_for_the_end(void *unused) {

@@ -87,6 +87,9 @@ pub const ATOMIC_BEGIN: &str = "__deadheat_atomic_begin";
 /// `fn(addr, what: u32, context)`: the operation is done. `what` is [`crate::atomics::What`] packed.
 pub const ATOMIC_END: &str = "__deadheat_atomic_end";
 
+/// `fn(addr, what: u32, context) -> u64`: makes an atomic load of 1, 2, 4 or 8 bytes, aligned to as many, in the place of all three.
+pub const ATOMIC_LOAD: &str = "__deadheat_atomic_load";
+
 /// `fn(order: u32)`: a fence between threads, called after the fence itself; [`crate::atomics::Ordering`] as a number.
 pub const FENCE: &str = "__deadheat_fence";
 

@@ -42,7 +42,7 @@ use alloc::vec;
 /// Blocks begin at multiples of it, and are as long, but for the last one, which the file may not have all of.
 pub const UNIT: u64 = 64 << 10;
 /// First bytes of the file.
-pub const MAGIC: [u8; 8] = *b"dhspill2";
+pub const MAGIC: [u8; 8] = *b"dhspill3";
 /// First bytes of a block.
 pub const BLOCK_MAGIC: u32 = 0x6b6c_6264;
 /// Bytes of a block's header.
@@ -165,7 +165,7 @@ impl Record {
     /// What a slot stands for.
     #[inline(always)]
     fn key(&self) -> u64 {
-        self.pc & PC | u64::from(self.kind) << KIND_SHIFT | u64::from(self.size & 3) << SIZE_SHIFT
+        self.pc | u64::from(self.kind) << KIND_SHIFT | u64::from(self.size & 3) << SIZE_SHIFT
     }
 }
 
@@ -180,13 +180,16 @@ struct Slot {
     key: u64,
     /// The address that is expected.
     addr: u64,
-    /// How far that is from the last one.
-    step: u64,
-    /// How far the last one that was not expected was from the one before.
-    odd: u64,
+    /// How far that is from the last one, as far as that can be said in here.
+    step: i32,
+    /// How far the last one that was not expected was from the one before, likewise.
+    odd: i32,
     /// The slot that came next.
-    next: usize,
+    next: u32,
 }
+
+// One instruction makes an offset of a number.
+const _: () = assert!(size_of::<Slot>() == 32);
 
 impl Slot {
     fn new(key: u64) -> Slot {
@@ -196,15 +199,22 @@ impl Slot {
         }
     }
 
+    /// The address was `addr`, as expected.
+    #[inline(always)]
+    fn go_on(&mut self, addr: u64) {
+        self.addr = addr.wrapping_add_signed(self.step.into());
+    }
+
     /// There was another address than was expected. Twice the same distance makes a step: at the end of a row it is kept.
     #[inline(always)]
     fn meet(&mut self, addr: u64) {
-        let far = addr.wrapping_sub(self.addr.wrapping_sub(self.step));
+        let before = self.addr.wrapping_sub_signed(self.step.into());
+        let far = addr.wrapping_sub(before) as i32;
         if far == self.odd {
             self.step = far;
         }
         self.odd = far;
-        self.addr = addr.wrapping_add(self.step);
+        self.go_on(addr);
     }
 }
 
@@ -213,7 +223,9 @@ impl Slot {
 pub struct Memo {
     slots: Box<[Slot; SLOTS]>,
     /// The slot of the last record.
-    last: usize,
+    last: u32,
+    /// The one that came after it the time before.
+    expected: u32,
     /// Of loads and stores, by [`value_of`].
     values: Box<[u64; VALUES]>,
 }
@@ -229,16 +241,29 @@ impl Default for Memo {
         Memo {
             slots,
             last: 0,
+            expected: 0,
             values,
         }
     }
 }
 
 impl Memo {
-    /// The slot that is expected.
+    /// The slot of a number.
     #[inline(always)]
-    fn expected(&self) -> usize {
-        self.slots[self.last % SLOTS].next % SLOTS
+    fn slot(&mut self, number: u32) -> &mut Slot {
+        &mut self.slots[number as usize % SLOTS]
+    }
+
+    /// There was a record of a slot that was not expected: it is, from now on.
+    fn learn(&mut self, number: u32) {
+        self.slot(self.last).next = number;
+    }
+
+    /// The last record is of this slot.
+    #[inline(always)]
+    fn follow(&mut self, number: u32) {
+        self.last = number;
+        self.expected = self.slot(number).next;
     }
 
     /// Remembers a value of `8 << size` bits, within a granule. Whether it was there already.
@@ -272,8 +297,9 @@ fn place(addr: u64, size: u8) -> (u32, u64) {
 /// Where the value of an address is remembered: neighbours stay so, for the caches' sake; pages of them are apart.
 #[inline(always)]
 fn value_of(addr: u64) -> usize {
-    let page = (addr >> (GRANULE_BITS + 3)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - PAGE_BITS);
-    (page << GRANULE_BITS | addr >> 3 & ((1 << GRANULE_BITS) - 1)) as usize
+    const PAGES: u64 = (1 << PAGE_BITS) - 1;
+    let above = addr >> PAGE_BITS & PAGES << (GRANULE_BITS + 3);
+    ((addr ^ above) >> 3) as usize % VALUES
 }
 
 /// Whether the values of records of a kind are remembered.
@@ -317,8 +343,8 @@ impl BlockHeader {
 }
 
 #[inline(always)]
-fn slot_of(key: u64) -> usize {
-    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOT_BITS)) as usize
+fn slot_of(key: u64) -> u32 {
+    (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SLOT_BITS)) as u32
 }
 
 /// How many bytes a number takes.
@@ -376,25 +402,44 @@ impl Out for [u8] {
 /// the place is new to its slot. Answers with where the next one begins.
 #[inline(always)]
 pub fn write<O: Out + ?Sized>(memo: &mut Memo, out: &mut O, at: usize, growth: u64, record: Record) -> usize {
-    let index = memo.expected();
-    let slot = &mut memo.slots[index];
-    if slot.key != record.key() || growth != 0 {
-        return write_long(memo, out, at, growth, record.key(), record.addr, record.value);
+    let short = if growth == 0 {
+        write_next(memo, out, at, record)
+    } else {
+        None
+    };
+    short.unwrap_or_else(|| write_long(memo, out, at, growth, record.key(), record.addr, record.value))
+}
+
+/// Writes a record at the next time, if its slot is the expected one: otherwise nothing is written, and nothing remembered.
+#[inline(always)]
+pub fn write_next<O: Out + ?Sized>(memo: &mut Memo, out: &mut O, at: usize, record: Record) -> Option<usize> {
+    let number = memo.expected;
+    let slot = memo.slot(number);
+    if slot.key != record.key() {
+        return None;
     }
-    memo.last = index;
     let expected = slot.addr;
     if expected == record.addr {
-        slot.addr = expected.wrapping_add(slot.step);
-        return write_short(memo, out, at, at + 1, EXPECTED, record);
+        slot.go_on(record.addr);
+        memo.follow(number);
+        return Some(write_short(memo, out, at, at + 1, EXPECTED, record));
     }
     slot.meet(record.addr);
+    memo.follow(number);
     let distance = zigzag(record.addr.wrapping_sub(expected));
     let near = match bytes(distance) {
         len @ 0..=4 => len.max(1) as u8 + 1,
         len => 6 + u8::from(len > 6),
     };
     out.put(at + 1, distance);
-    write_short(memo, out, at, at + 1 + NEAR[near as usize], near, record)
+    Some(write_short(
+        memo,
+        out,
+        at,
+        at + 1 + NEAR[near as usize],
+        near,
+        record,
+    ))
 }
 
 /// Writes a record eight bytes behind the last one, that has all else in common with it, at the next time.
@@ -440,19 +485,20 @@ fn write_long<O: Out + ?Sized>(
     value: Option<u64>,
 ) -> usize {
     let (kind, size) = ((key >> KIND_SHIFT) as u8, (key >> SIZE_SHIFT) as u8 & 3);
-    let index = slot_of(key);
-    memo.slots[memo.last % SLOTS].next = index;
-    memo.last = index;
-    let slot = &mut memo.slots[index];
-    if slot.key != key {
-        at = define(slot, out, at, key);
+    let number = slot_of(key);
+    if memo.slot(number).key != key {
+        at = define(memo.slot(number), out, at, key);
     }
+    // Behind the definition, as the reader does: the last record may have been of another place with the same slot.
+    memo.learn(number);
+    let slot = memo.slot(number);
     let distance = addr.wrapping_sub(slot.addr);
     if distance == 0 {
-        slot.addr = slot.addr.wrapping_add(slot.step);
+        slot.go_on(addr);
     } else {
         slot.meet(addr);
     }
+    memo.follow(number);
     let distance = zigzag(distance);
     let (mut to, time) = (at + 4, time_code(growth));
     out.put(to, growth);
@@ -471,8 +517,7 @@ fn write_long<O: Out + ?Sized>(
         None => NO_VALUE,
     };
     out.byte(to, 0);
-    let head =
-        u32::from(kind) | u32::from(size) << 8 | time << 10 | len << 12 | value << 16 | (index as u32) << 20;
+    let head = u32::from(kind) | u32::from(size) << 8 | time << 10 | len << 12 | value << 16 | number << 20;
     out.head(at, head);
     to
 }
@@ -481,7 +526,7 @@ fn define<O: Out + ?Sized>(slot: &mut Slot, out: &mut O, at: usize, key: u64) ->
     *slot = Slot::new(key);
     out.put(at + 4, key);
     out.byte(at + 12, 0);
-    out.head(at, Kind::Define as u32 | 8 << 16 | (slot_of(key) as u32) << 20);
+    out.head(at, Kind::Define as u32 | 8 << 16 | slot_of(key) << 20);
     at + 12
 }
 
@@ -524,8 +569,8 @@ impl Reader {
                 NO_VALUE | SAME_VALUE => None,
                 len => Some(take(len.min(8) as usize)?),
             };
-            let index = field(20, SLOT_BITS) as usize;
-            let slot = &mut self.memo.slots[index];
+            let number = field(20, SLOT_BITS);
+            let slot = self.memo.slot(number);
             if kind == Kind::Define as u8 {
                 *slot = Slot::new(value.unwrap_or(0));
                 at = from;
@@ -533,13 +578,13 @@ impl Reader {
             }
             let addr = slot.addr.wrapping_add(distance);
             if distance == 0 {
-                slot.addr = slot.addr.wrapping_add(slot.step);
+                slot.go_on(addr);
             } else {
                 slot.meet(addr);
             }
             let pc = slot.key & PC;
-            let last = core::mem::replace(&mut self.memo.last, index);
-            self.memo.slots[last].next = index;
+            self.memo.learn(number);
+            self.memo.follow(number);
             let record = Record {
                 kind,
                 size: field(8, 2) as u8,
@@ -561,18 +606,19 @@ impl Reader {
             len => Some(take(block, &mut from, len.min(8) as usize)?),
         };
         let (key, addr) = if near == BEHIND {
-            (self.memo.slots[self.memo.last].key, self.last.wrapping_add(8))
+            (self.memo.slot(self.memo.last).key, self.last.wrapping_add(8))
         } else {
-            let index = self.memo.expected();
-            self.memo.last = index;
-            let slot = &mut self.memo.slots[index];
+            let number = self.memo.expected;
+            let slot = self.memo.slot(number);
             let addr = slot.addr.wrapping_add(distance);
             if near == EXPECTED {
-                slot.addr = addr.wrapping_add(slot.step);
+                slot.go_on(addr);
             } else {
                 slot.meet(addr);
             }
-            (slot.key, addr)
+            let key = slot.key;
+            self.memo.follow(number);
+            (key, addr)
         };
         let record = Record {
             kind: (key >> KIND_SHIFT) as u8,

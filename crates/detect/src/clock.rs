@@ -228,6 +228,25 @@ impl Snapshot {
         cost
     }
 
+    /// Becomes equal to another, in the old clock's place if each has its own.
+    pub fn assign(&mut self, other: &Snapshot) {
+        match (&mut *self, other) {
+            (Snapshot::Of { slot, time, .. }, Snapshot::Of { slot: s, time: t, .. })
+                if (*slot, *time) == (*s, *t) => {}
+            (
+                _,
+                Snapshot::Of {
+                    known: Known::Own(known),
+                    slot,
+                    time,
+                },
+            ) => {
+                self.replace(known, *slot, *time);
+            }
+            _ => *self = other.clone(),
+        }
+    }
+
     /// Becomes what thread `slot` knows at its time `time`, in the old clock's place if it has its own.
     #[inline]
     pub fn replace(&mut self, known: &VectorClock, slot: Slot, time: u64) -> ClockCost {

@@ -383,7 +383,7 @@ pub fn sync(thread: &mut HbThread, op: SyncOp, object: &mut HbSync) {
             if order.releases() {
                 thread.release(&mut object.writers);
             } else {
-                object.writers = thread.fenced.clone();
+                object.writers.assign(&thread.fenced);
             }
         }
         SyncOp::Update(order) => {

@@ -4,7 +4,7 @@ use crate::cell::{self, Found};
 use crate::owners::{self, REGION_MASK, Whose};
 use crate::places::Place;
 use crate::races::Present;
-use crate::runs::{GRANULES, LONGEST, Piece};
+use crate::runs::{GRANULES, LONGEST, Piece, phase};
 use crate::thread::Thread;
 use crate::{races, record, shadow, side, summary, sync};
 use deadheat_abi::atomics::{Kind, What};
@@ -185,7 +185,7 @@ impl Span {
     }
 
     fn mask(&self, granule: usize) -> u8 {
-        self.masks[(granule - self.first) % self.period]
+        self.masks[phase(granule - self.first, self.period)]
     }
 
     /// The part from one granule to another, as a region sees it that begins at granule `region`.
@@ -194,7 +194,7 @@ impl Span {
         if self.period > 1 {
             masks = [0; LONGEST];
             for granule in from..to.min(from + self.period) {
-                masks[(granule - region) % self.period] = self.mask(granule);
+                masks[phase(granule - region, self.period)] = self.mask(granule);
             }
         }
         Piece {
@@ -372,6 +372,13 @@ pub fn atomic(t: &mut Thread, addr: usize, what: What, pc: usize, op: impl FnOnc
     op();
     let context = t.context();
     sync::end_atomic(t, addr, what, |t| atomic_access(t, addr, what, context, pc));
+}
+
+/// Whether an atomic load of so many bytes, within a granule, is on record in this epoch.
+#[inline(always)]
+pub fn has_loaded(t: &Thread, addr: usize, size: u8) -> bool {
+    let mask = !(!0u32 << size) << (addr % 8);
+    side::has_loaded(t, shadow::cell(addr), mask as u8)
 }
 
 /// The access of an atomic operation.

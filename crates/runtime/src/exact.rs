@@ -7,7 +7,7 @@ use crate::locks::LockSet;
 use crate::places::{At, Place};
 use crate::registry::{Registry, SLOTS};
 use crate::thread::Thread;
-use crate::{quick, readers, side, sync};
+use crate::{loads, quick, readers, side, sync};
 use deadheat_abi::atomics::{Kind, Ordering as AbiOrder, What};
 use deadheat_abi::shadow::EPOCH;
 use deadheat_abi::tls::{NO_WORD, SHARED_MASK, SHARED_SHIFT, SHARED_WORDS};
@@ -389,10 +389,9 @@ impl World {
         let object = self.base + addr.0 as usize;
         self.simulated(event.thread);
         let mut simulated = self.threads.remove(&event.thread).expect("started above");
-        sync::begin_atomic(&mut simulated.thread, object);
         // The check needs the whole world, so the thread goes back into it meanwhile.
         let hole = Thread::new(u32::MAX, hb::HbThread::after(simulated.thread.hb.slot(), 0), true);
-        sync::end_atomic(&mut simulated.thread, object, what, |t| {
+        let check = |t: &mut Thread| {
             let thread = std::mem::replace(t, hole);
             let simulated = Simulated {
                 thread,
@@ -407,7 +406,14 @@ impl World {
                 .remove(&event.thread)
                 .expect("put there above")
                 .thread;
-        });
+        };
+        let t = &mut simulated.thread;
+        if kind == Kind::Load && !number.is_multiple_of(3) {
+            loads::load_by(t, object, what, || 0, check);
+        } else {
+            sync::begin_atomic(t, object);
+            sync::end_atomic(t, object, what, check);
+        }
         self.threads.insert(event.thread, simulated);
     }
 }

@@ -7,7 +7,7 @@ use crate::checks::{self, Does};
 use crate::outside::links::{self, Stored};
 use crate::sweeps::Sweep;
 use crate::thread::{self, Inside, Thread};
-use crate::{cell, counts, intercept, memory, outside, record, shadow, steer, sync};
+use crate::{cell, counts, intercept, loads, memory, outside, record, shadow, steer, sync};
 use deadheat_abi::atomics::{Ordering, What};
 use deadheat_abi::callee::Callee;
 use deadheat_abi::footprint::{Footprint, Tile};
@@ -361,11 +361,11 @@ macro_rules! performing {
 }
 
 performing! {
-    __deadheat_load1 = "rsi", record::load::<1>;
-    __deadheat_load2 = "rsi", record::load::<2>;
-    __deadheat_load4 = "rsi", record::load::<4>;
-    __deadheat_load8 = "rsi", record::load::<8>;
-    __deadheat_load16 = "rsi", record::load16;
+    __deadheat_load1 = "rsi", record::load::<1, 1>;
+    __deadheat_load2 = "rsi", record::load::<2, 1>;
+    __deadheat_load4 = "rsi", record::load::<4, 1>;
+    __deadheat_load8 = "rsi", record::load::<8, 1>;
+    __deadheat_load16 = "rsi", record::load::<8, 2>;
     __deadheat_store1 = "rdx", record::store::<1>;
     __deadheat_store2 = "rdx", record::store::<2>;
     __deadheat_store4 = "rdx", record::store::<4>;
@@ -402,6 +402,23 @@ extern "C" fn atomic_end(addr: usize, what: u32, context: u64, pc: usize) {
             checks::atomic_access(t, addr, what, context, pc);
         });
     });
+}
+
+// SAFETY of calling it: as of the load that it makes.
+#[unsafe(no_mangle)]
+#[unsafe(naked)]
+unsafe extern "C" fn __deadheat_atomic_load(addr: usize, what: u32, context: u64) -> u64 {
+    naked_asm!("mov rcx, [rsp]", "jmp {}", sym atomic_load)
+}
+
+extern "C" fn atomic_load(addr: usize, what: u32, context: u64, pc: usize) -> u64 {
+    let known = What::unpack(what).and_then(|what| {
+        thread::with(|t| {
+            counts::atomic(t);
+            loads::load(t, addr, what, context, pc)
+        })
+    });
+    known.unwrap_or_else(|| loads::read(addr, what as u8))
 }
 
 #[unsafe(no_mangle)]
@@ -574,6 +591,7 @@ const _: () = assert!(
 const _: () = assert!(
     same(names::ATOMIC_BEGIN, "__deadheat_atomic_begin")
         && same(names::ATOMIC_END, "__deadheat_atomic_end")
+        && same(names::ATOMIC_LOAD, "__deadheat_atomic_load")
         && same(names::FENCE, "__deadheat_fence")
         && same(names::ACCESSES, "__deadheat_accesses")
 );

@@ -25,6 +25,7 @@ pub mod intercept;
 pub mod intern;
 pub mod layout;
 pub mod limits;
+pub mod loads;
 pub mod locks;
 pub mod log;
 pub mod loss;

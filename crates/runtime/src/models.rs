@@ -10,6 +10,8 @@
 //! it under load, [`crate::exact`] compares it with the reference.
 
 mod ends;
+mod leases;
+mod loads;
 mod slots;
 
 use std::collections::HashSet;

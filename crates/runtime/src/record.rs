@@ -24,7 +24,7 @@ use crate::steer::{self, Steps};
 use crate::thread::Thread;
 use deadheat_abi::atomics::{self, What};
 use deadheat_abi::spill::{
-    BLOCK_HEADER, Kind, MOST, Memo, Out, Record, UNIT, WIDE_ATOMIC, write, write_behind,
+    BLOCK_HEADER, Kind, MOST, Memo, Out, Record, UNIT, WIDE_ATOMIC, write, write_behind, write_next,
 };
 use granule::{Held, lines, regions};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -32,7 +32,7 @@ use spill::Block;
 use std::ffi::CStr;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, compiler_fence};
 
-pub use plain::{load, load16, store, store16};
+pub use plain::{load, store, store16};
 pub use spill::{hold, let_go, open};
 
 use plain::read;
@@ -238,6 +238,26 @@ impl Log {
         // SAFETY: it is on.
         let memo = unsafe { self.memo.as_mut().unwrap_unchecked() };
         self.at = write(memo, &mut Mapped, self.at, growth, record);
+    }
+
+    /// Writes a record for each of some words side by side, from the next time on, if the first is of the place that is expected. Nothing
+    /// is done otherwise.
+    #[inline(always)]
+    fn put_next<const WORDS: usize>(&mut self, mut record: Record, words: [u64; WORDS]) -> bool {
+        // SAFETY: it is on.
+        let memo = unsafe { self.memo.as_mut().unwrap_unchecked() };
+        let Some(mut at) = write_next(memo, &mut Mapped, self.at, record) else {
+            return false;
+        };
+        for word in words.into_iter().skip(1) {
+            record.addr += 8;
+            record.value = Some(word);
+            at = write_behind(memo, &mut Mapped, at, record);
+        }
+        self.at = at;
+        self.time += WORDS as u64;
+        self.seen.store(self.time, Ordering::Release);
+        true
     }
 
     /// Writes a record for each of some words side by side, from time `time` on. Answers with the last time.

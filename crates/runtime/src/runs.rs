@@ -99,10 +99,28 @@ impl Run {
         self.period == 0
     }
 
+    /// What is left of it from one granule on, if that is a run.
+    pub fn from(&self, granule: usize) -> Option<Run> {
+        let rest = Run {
+            start: granule as u16,
+            ..*self
+        };
+        (granule + self.period() <= self.end()).then_some(rest)
+    }
+
+    /// Whether it repeats nothing: each granule has a cell of its own.
+    #[inline(always)]
+    pub fn is_once(&self) -> bool {
+        self.end - self.start == u16::from(self.period)
+    }
+
     /// Whether some of the cells that a piece touches in it are in it beyond the piece, too, so that it does not stay one run. It
     /// has some of the piece.
     #[inline(always)]
     pub fn is_split_by(&self, piece: &Piece) -> bool {
+        if self.is_once() {
+            return false;
+        }
         let phases = phase(self.period(), piece.period) != 0;
         let beyond = |mut granules: std::ops::Range<usize>| {
             granules.len() >= self.period() || granules.any(|granule| piece.mask(granule) != 0)
@@ -115,7 +133,7 @@ impl Run {
 
 /// A number modulo a period, of which most are 1 or 2: divisions are slow.
 #[inline(always)]
-fn phase(granule: usize, period: usize) -> usize {
+pub fn phase(granule: usize, period: usize) -> usize {
     if period.is_power_of_two() {
         granule & (period - 1)
     } else {
@@ -205,6 +223,13 @@ struct Full;
 pub type Packed = [u64; MOST_RUNS / 4];
 
 const _: () = assert!(GRANULES <= 1 << 10 && LONGEST <= 1 << 4);
+
+/// The same, where one of the runs ends elsewhere, and the next begins there.
+pub fn ends_at(mut packed: Packed, number: usize, end: usize) -> Packed {
+    let (word, shift) = (&mut packed[number / 4], 16 * (number % 4));
+    *word = *word & !(0x3ff << shift) | ((GRANULES - end) as u64) << shift;
+    packed
+}
 
 impl Default for Runs {
     /// Nothing was ever accessed.
@@ -594,6 +619,23 @@ mod tests {
                 assert_eq!(cells, vec![(1, 1); GRANULES]);
             }
         }
+    }
+
+    #[test]
+    fn the_border_of_two_runs_can_be_moved() {
+        let words = |granule: usize| match granule {
+            0..100 => (7, 7),
+            _ => (1 + granule as u64 % 2, 9),
+        };
+        let runs = Runs::encode(words).unwrap();
+        let packed = ends_at(runs.pack(), 0, 103);
+        let walked: Vec<Run> = Walk::new(packed).collect();
+        assert_eq!(
+            (walked[0].end(), walked[1].start(), walked[1].end()),
+            (103, 103, GRANULES)
+        );
+        assert_eq!(walked[1].from(GRANULES - 2).unwrap().start(), GRANULES - 2);
+        assert!(walked[1].from(GRANULES - 1).is_none(), "shorter than its period");
     }
 
     #[test]

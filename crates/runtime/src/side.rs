@@ -520,10 +520,8 @@ fn seen(t: &Thread, cell: &Cell, held_not: u64, mask: u8, kind: AccessKind, atom
     let (addr, at) = seen_place(cell);
     let seen = &t.recent[at];
     let mut covered = seen.bytes[class(kind, atomic)];
-    if !atomic {
-        // Behind the thread's own write a read finds nothing new either.
-        covered |= seen.bytes[class(AccessKind::Write, false)];
-    }
+    // Behind the thread's own write a read finds nothing new either, nor behind its store a load.
+    covered |= seen.bytes[class(AccessKind::Write, atomic)];
     seen.cell == addr && seen.word == held_not && seen.epoch == t.epoch && mask & !covered == 0
 }
 
@@ -744,6 +742,13 @@ pub fn repeat_atomic(t: &mut Thread, cell: &Cell, mask: u8, kind: AccessKind, at
         see(t, cell, first, mask, kind, true);
     }
     done
+}
+
+/// Whether an atomic load of these bytes by this thread, in this epoch, is on record.
+#[inline(always)]
+pub fn has_loaded(t: &Thread, cell: &Cell, mask: u8) -> bool {
+    let first = cell.write.load(Ordering::Relaxed);
+    seen(t, cell, first & !HELD, mask, AccessKind::Read, true)
 }
 
 /// An atomic access to `mask`.

@@ -27,6 +27,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 /// So many single accesses a compressed region takes between two large ones.
 const SINGLES: u64 = 32;
 
+/// Two runs of no more than so many granules together are not united for the sake of it.
+const BRIEF: usize = 4;
+
 const CELLS: usize = 4;
 const WORDS: usize = CELLS + 2 * MOST_CELLS;
 
@@ -222,12 +225,15 @@ impl Held {
     }
 
     /// An access to what is not in runs of cells, if it splits no run and races with nothing: one step for each kind of cell.
-    /// Whether it was done; if not, the part that was done is on record.
+    /// Whether it was done, and if so, whether there are runs of cells that it touches; if not, the part that was done is on record.
     #[inline(always)]
-    fn in_place<const WRITE: bool>(&self, t: &mut Thread, piece: &Piece, at: Place) -> bool {
+    fn in_place<const WRITE: bool>(&self, t: &mut Thread, piece: &Piece, at: Place) -> Option<bool> {
         let mut before: Option<Run> = None;
-        let mut again = false;
-        for run in Walk::new(self.summary.packed()) {
+        let (mut again, mut has_cells) = (false, false);
+        let mut last_is_cells = false;
+        for (number, mut run) in Walk::new(self.summary.packed()).enumerate() {
+            let behind_cells = last_is_cells;
+            last_is_cells = run.is_cells();
             if run.end() <= piece.from {
                 continue;
             }
@@ -235,34 +241,51 @@ impl Held {
                 break;
             }
             if run.is_cells() {
-                before = None;
+                (before, has_cells) = (None, true);
                 continue;
             }
-            if run.is_split_by(piece) {
-                return false;
+            if behind_cells && run.start() < piece.from && run.start() + BRIEF >= piece.from {
+                self.leave_to_cells(number, &mut run, piece.from);
             }
-            for phase in 0..run.period() {
-                let mask = piece.mask(phase);
-                if mask == 0 {
+            if run.is_split_by(piece) {
+                return None;
+            }
+            for granule in run.start()..run.start() + run.period() {
+                let mask = piece.mask(granule);
+                if mask == 0 || run.is_once() && !(piece.from..piece.to).contains(&granule) {
                     continue;
                 }
-                let [write, read] = &self.summary.cells[run.first() + phase];
-                let old = self.summary.words(run.first() + phase);
+                let cell = run.cell(granule);
+                let [write, read] = &self.summary.cells[cell];
+                let old = self.summary.words(cell);
                 let new = match cell::step::<WRITE>(t, old, mask, at) {
                     Step::Known => cell::renamed::<WRITE>(t, old, mask, at),
                     Step::Words(new, 0, 0) => new,
-                    _ => return false,
+                    _ => return None,
                 };
                 write.store(new.0, Ordering::Relaxed);
                 read.store(new.1, Ordering::Relaxed);
             }
-            again |= before.is_some_and(|before| self.alike(&before, &run));
+            again |= before.is_some_and(|before| self.is_one(&before, &run));
             before = Some(run);
         }
         if again {
             self.unite();
         }
-        true
+        Some(has_cells)
+    }
+
+    /// Leaves the first granules of a run, up to one, to the run of cells before it, if that leaves a run: those of a column that was
+    /// done with, where each round of a nest begins one farther.
+    fn leave_to_cells(&self, number: usize, run: &mut Run, to: usize) {
+        let Some(rest) = run.from(to) else { return };
+        let cells = cells(self.region);
+        (run.start()..to).for_each(|granule| cells[granule].set(self.summary.words(run.cell(granule))));
+        let packed = runs::ends_at(self.summary.packed(), number - 1, to);
+        for (word, packed) in self.summary.runs.iter().zip(packed) {
+            word.store(packed, Ordering::Relaxed);
+        }
+        *run = rest;
     }
 
     /// The same for any access. Not done if it needs cells: then nothing is found.
@@ -367,7 +390,14 @@ impl Held {
         }
     }
 
-    /// Whether two neighbours may say the same, and be one.
+    /// Whether two neighbours say the same, and are to be one. Two that are short are let alone until something else changes the runs:
+    /// the end of a matrix's row and the beginning of the next are alike once in each round.
+    #[inline(always)]
+    fn is_one(&self, before: &Run, run: &Run) -> bool {
+        run.end() - before.start() > BRIEF && self.alike(before, run)
+    }
+
+    /// Whether two neighbours may say the same.
     #[inline(always)]
     fn alike(&self, before: &Run, run: &Run) -> bool {
         let words = |run: &Run, granule| self.summary.words(run.cell(granule));
@@ -435,11 +465,16 @@ pub fn access<const WRITE: bool>(
         held.expand(t);
         return true;
     }
-    if !held.in_place::<WRITE>(t, piece, at) && !held.rebuilt::<WRITE>(t, piece, at, found) {
-        held.expand(t);
-        return false;
+    let has_cells = match held.in_place::<WRITE>(t, piece, at) {
+        None if !held.rebuilt::<WRITE>(t, piece, at, found) => {
+            held.expand(t);
+            return false;
+        }
+        done => done.unwrap_or(true),
+    };
+    if has_cells {
+        held.in_cells::<WRITE>(t, piece, at, found);
     }
-    held.in_cells::<WRITE>(t, piece, at, found);
     held.done(t, long)
 }
 

@@ -46,22 +46,27 @@ impl Sweep {
     }
 
     /// Takes another in, if both are one piece together.
+    #[inline(always)]
     fn unite(&mut self, other: &Sweep) -> bool {
+        // Mostly they are far from each other.
+        let apart = other.addr > self.end.saturating_add(self.stride)
+            || self.addr > other.end.saturating_add(self.stride);
+        if apart || self.write != other.write || self.stride != other.stride {
+            return false;
+        }
         let (low, high) = if self.addr <= other.addr {
             (*self, *other)
         } else {
             (*other, *self)
         };
-        let alike = self.write == other.write && self.stride == other.stride;
-        let joins = alike
-            && match self.stride {
-                0 => high.addr <= low.end,
-                stride => {
-                    self.size == other.size
-                        && high.addr <= low.end - self.size + stride
-                        && (high.addr - low.addr).is_multiple_of(stride)
-                }
-            };
+        let joins = match self.stride {
+            0 => high.addr <= low.end,
+            stride => {
+                self.size == other.size
+                    && high.addr <= low.end - self.size + stride
+                    && (high.addr - low.addr).is_multiple_of(stride)
+            }
+        };
         if joins {
             self.addr = low.addr;
             self.end = low.end.max(high.end);

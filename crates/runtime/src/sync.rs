@@ -2,8 +2,8 @@
 //!
 //! The rules are `detect::hb`'s. Objects live in a table of shards; a shard's lock is held while a thread synchronises on
 //! one of its objects, and for an atomic from before the real instruction until after the clocks have changed, so that
-//! clocks change in the order in which values do. In a serial phase nothing need be done: whoever comes later knows all
-//! of it from its creation.
+//! clocks change in the order in which values do; a load that tells nothing new goes without ([`crate::loads`]). In a serial
+//! phase nothing need be done: whoever comes later knows all of it from its creation.
 //!
 //! An atomic that never carried a release has no object: spinning on it costs no more than a look. The object that was
 //! looked for last in a shard is found without a search.
@@ -19,7 +19,7 @@ use deadheat_event::{Mode, Order, SyncId, SyncOp};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering};
 
 const SHARDS: usize = 1024;
 
@@ -27,6 +27,8 @@ const SHARDS: usize = 1024;
 /// the shard in which the interrupted code is in the middle of another.
 #[repr(C, align(64))]
 struct Shard {
+    /// How often an object of an atomic has changed, times two: odd while somebody has the lock.
+    changes: AtomicU64,
     /// The holder's `tls`, or 0.
     owner: AtomicUsize,
     /// How often the owner has it.
@@ -49,6 +51,9 @@ struct Objects {
 #[derive(Default)]
 #[repr(align(64))]
 struct Object(HbSync);
+
+/// Of [`Shard::changes`].
+const HELD: u64 = 1;
 
 /// No object's key.
 const NO_KEY: usize = usize::MAX;
@@ -110,6 +115,7 @@ unsafe impl Sync for Shard {}
 
 static TABLE: [Shard; SHARDS] = [const {
     Shard {
+        changes: AtomicU64::new(0),
         owner: AtomicUsize::new(0),
         depth: UnsafeCell::new(0),
         objects: UnsafeCell::new(Objects::NONE),
@@ -167,12 +173,9 @@ impl Shard {
     /// Takes the lock if nobody has it.
     #[inline(always)]
     fn hold_free(&self) -> bool {
-        let me = tls::get().addr();
-        let taken = self
-            .owner
-            .compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed)
-            .is_ok();
+        let taken = self.changes.fetch_or(HELD, Ordering::Acquire) & HELD == 0;
         if taken {
+            self.owner.store(tls::get().addr(), Ordering::Relaxed);
             // SAFETY: the lock is held.
             unsafe { *self.depth.get() = 1 };
         }
@@ -182,35 +185,44 @@ impl Shard {
     /// Takes the lock, which somebody had just now: this thread, maybe.
     #[inline(never)]
     fn wait(&self, nested: bool) {
-        let me = tls::get().addr();
-        if self.owner.load(Ordering::Relaxed) != me {
+        if self.owner.load(Ordering::Relaxed) != tls::get().addr() {
             let mut wait = Wait::default();
-            while self.owner.load(Ordering::Relaxed) != 0
-                || self
-                    .owner
-                    .compare_exchange_weak(0, me, Ordering::Acquire, Ordering::Relaxed)
-                    .is_err()
-            {
+            while self.changes.load(Ordering::Relaxed) & HELD != 0 || !self.hold_free() {
                 if wait.once() > 1 << 20 && nested {
-                    break;
+                    // SAFETY: as good as held: the two threads are stopped by each other.
+                    unsafe { *self.depth.get() += 1 };
+                    return;
                 }
             }
+            return;
         }
         // SAFETY: the lock is held.
         unsafe { *self.depth.get() += 1 };
     }
 
+    /// What an atomic of the shard, which is held, carries has changed.
+    #[inline(always)]
+    fn change(&self) {
+        let changes = self.changes.load(Ordering::Relaxed);
+        self.changes.store(changes.wrapping_add(2), Ordering::Relaxed);
+    }
+
+    /// Gives the lock back. The number of changes: odd if it is held still.
     #[inline]
-    fn let_go(&self) {
+    fn let_go(&self) -> u64 {
         // SAFETY: the lock is held.
         let depth = unsafe {
             let depth = &mut *self.depth.get();
             *depth = depth.saturating_sub(1);
             *depth
         };
+        let mut changes = self.changes.load(Ordering::Relaxed);
         if depth == 0 {
-            self.owner.store(0, Ordering::Release);
+            changes &= !HELD;
+            self.owner.store(0, Ordering::Relaxed);
+            self.changes.store(changes, Ordering::Release);
         }
+        changes
     }
 
     /// The objects.
@@ -232,7 +244,15 @@ pub fn hold_all() {
 
 /// Gives them back, after it.
 pub fn let_go_all() {
-    TABLE.iter().for_each(Shard::let_go);
+    TABLE.iter().for_each(|shard| {
+        shard.let_go();
+    });
+}
+
+/// How often what the atomic at `addr` carries has changed, or what others do. Odd while it may.
+#[inline(always)]
+pub fn changes(addr: usize) -> &'static AtomicU64 {
+    &shard(addr).changes
 }
 
 /// Locks and atomics at one address are different objects.
@@ -359,6 +379,7 @@ pub fn forget(t: &mut Thread, addr: usize) {
         any |= unsafe { shard.objects() }.remove(key(addr, atomic));
     }
     if any {
+        shard.change();
         // SAFETY: the lock is held.
         unsafe { record::sync(t, Recorded::Forget, addr, &mut *shard.recorded.get()) };
     }
@@ -451,9 +472,9 @@ pub fn pass(t: &Thread) {
         return;
     }
     for shard in &TABLE {
-        let owner = shard.owner.load(Ordering::SeqCst);
+        let held = shard.changes.load(Ordering::SeqCst);
         let mut wait = Wait::default();
-        while owner != 0 && shard.owner.load(Ordering::SeqCst) == owner {
+        while held & HELD != 0 && shard.changes.load(Ordering::SeqCst) == held {
             // It may be stopped, or use one atomic again and again.
             if wait.once() > 1 << 12 {
                 break;
@@ -494,8 +515,10 @@ pub fn end_atomic(t: &mut Thread, addr: usize, what: What, check: impl FnOnce(&m
             } else {
                 stored(t, addr, what.kind, order);
             }
+            shard.change();
         } else if releases || t.fenced || object.is_some() {
             stored(t, addr, what.kind, order);
+            shard.change();
         }
     }
     t.atomics -= 1;
@@ -503,7 +526,13 @@ pub fn end_atomic(t: &mut Thread, addr: usize, what: What, check: impl FnOnce(&m
         outside::end_touch();
     }
     t.touching >>= 1;
-    shard.let_go();
+    let changes = shard.let_go();
+    // Who updates an atomic seldom loads it next.
+    if changes & HELD == 0 && what.kind != Kind::Update {
+        // What the thread has stored it knew.
+        let acquired = what.kind == Kind::Store || order.acquires();
+        t.loads.learn(addr, changes, acquired);
+    }
     if t.atomics == 0 && t.calls.has_stored() {
         outside::links::follow(t);
     }

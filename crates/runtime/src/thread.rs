@@ -11,6 +11,7 @@ mod at_hand;
 
 use crate::counts::{self, Counts};
 use crate::intercept::Alternate;
+use crate::loads::Loads;
 use crate::locks::{Held, LockSet};
 use crate::outside::Calls;
 use crate::owners::Owner;
@@ -64,6 +65,8 @@ pub struct Thread {
     pub atomics: u32,
     /// A bit for each of them, the innermost first: whether [`outside::begin_touch`] counts it.
     pub touching: u64,
+    /// Atomics of which it has heard all there is.
+    pub loads: Loads,
     /// Runs on side states.
     pub detector: FastTrack,
     /// Locks held.
@@ -165,6 +168,7 @@ impl Thread {
             fenced: false,
             atomics: 0,
             touching: 0,
+            loads: Loads::NONE,
             detector: FastTrack::default(),
             held: Held::new(),
             places: Places::new(),

@@ -92,6 +92,7 @@ fn the_library_exports_the_contract_and_what_it_interposes() {
         hooks::LINKS,
         hooks::ATOMIC_BEGIN,
         hooks::ATOMIC_END,
+        hooks::ATOMIC_LOAD,
         hooks::FENCE,
         hooks::ACCESSES,
         hooks::CALL_BEGIN,

@@ -1,4 +1,5 @@
 // The memory that was an alternate stack is another thread's array, and nothing orders the two.
+// report: varies
 #include "../include/threads.h"
 
 #include <signal.h>

@@ -165,6 +165,54 @@ fn loops_are_read_as_they_were_written() {
 }
 
 #[test]
+fn places_that_follow_each_other_in_one_slot_are_read_as_they_were_written() {
+    let place = |pc: u64| Record {
+        kind: Kind::Load as u8,
+        size: 3,
+        pc,
+        addr: 0x1000 + 64 * pc,
+        value: Some(pc),
+    };
+    let slot = |pc: u64| slot_of(place(pc).key());
+    // Slot 0 is the one that is expected where nothing is known.
+    let first = (1..).find(|pc| slot(*pc) == 0).unwrap();
+    for pc in 1..50 {
+        let other = (pc + 1..).find(|other| slot(*other) == slot(pc)).unwrap();
+        let all = [first, pc, other, first, pc, other, first].map(|pc| (0, place(pc), vec![pc]));
+        let (expected, out) = written(&all);
+        let (mut reader, mut from) = (Reader::default(), 0);
+        for (growth, record) in expected {
+            let (found, grown, next) = reader.read(&out, from).expect("a record");
+            assert_eq!((found, grown), (record, growth));
+            from = next;
+        }
+    }
+}
+
+#[test]
+fn steps_that_a_slot_has_no_room_for_are_read_as_they_were_written() {
+    let all: Vec<_> = (0..200u64)
+        .map(|i| {
+            let record = Record {
+                kind: Kind::Store as u8,
+                size: 3,
+                pc: 0x5555_0000 + i % 2,
+                addr: (0x1000_0000_0000 + i / 2 * ((5 << 32) + 24)) >> (i / 100),
+                value: Some(i),
+            };
+            (0, record, vec![i])
+        })
+        .collect();
+    let (expected, out) = written(&all);
+    let (mut reader, mut from) = (Reader::default(), 0);
+    for (growth, record) in expected {
+        let (found, grown, next) = reader.read(&out, from).expect("a record");
+        assert_eq!((found, grown), (record, growth));
+        from = next;
+    }
+}
+
+#[test]
 fn a_damaged_log_is_read_to_some_end() {
     for seed in 0..60 {
         let (_, mut out) = written(&loops(seed));

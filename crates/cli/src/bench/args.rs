@@ -45,6 +45,10 @@ pub struct Bench {
     #[arg(long, conflicts_with = "sizes")]
     pub quick: bool,
 
+    /// The smallest size of a workload's sweep: about a tenth of its time, for tools and variants that take long
+    #[arg(long, conflicts_with_all = ["quick", "sizes"])]
+    pub small: bool,
+
     /// All sizes that the workloads name for a sweep
     #[arg(long)]
     pub sizes: bool,

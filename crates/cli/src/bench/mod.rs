@@ -116,10 +116,11 @@ fn results(args: &Bench, term: Term) -> Result<Results> {
 fn measured(args: &Bench, term: Term) -> Result<Results> {
     let workloads = chosen(args, term)?;
     let (tools, versions, skipped) = usable(&args.tools)?;
-    let sizes = |workload: &Workload| match (args.quick, args.sizes && !workload.sweep.is_empty()) {
-        (true, _) => vec![workload.quick],
-        (false, true) => workload.sweep.clone(),
-        (false, false) => vec![workload.size],
+    let sizes = |workload: &Workload| match workload.sweep.first() {
+        _ if args.quick => vec![workload.quick],
+        Some(&smallest) if args.small => vec![smallest],
+        Some(_) if args.sizes => workload.sweep.clone(),
+        _ => vec![workload.size],
     };
     let plan = Plan {
         tools,

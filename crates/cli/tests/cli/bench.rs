@@ -190,6 +190,14 @@ fn sizes_and_threads_are_swept() {
 }
 
 #[test]
+fn small_is_the_smallest_size_of_a_sweep() {
+    let place = Place::new(&[("sum.c", SUM)]);
+    let ran = place.bench(&["--tools", "native", "--runs", "1", "--small"]);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(ran.stdout.contains("| sum | 100 |"), "{}", ran.stdout);
+}
+
+#[test]
 fn what_goes_wrong_is_named_and_not_averaged() {
     let place = Place::new(&[("bad.c", WRONG), ("broken.c", BROKEN), ("sum.c", SUM)]);
     let ran = place.bench(&["--tools", "native", "--runs", "2", "--quick"]);

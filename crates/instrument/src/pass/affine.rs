@@ -92,6 +92,19 @@ impl<'m> Sum<'m> {
         self.terms.len() == other.terms.len() && self.terms.iter().all(|term| other.terms.contains(term))
     }
 
+    /// The same of other values: what `part` answers with for each.
+    pub fn with_parts(&self, part: impl Fn(Part<'m>) -> Part<'m>) -> Self {
+        let terms = self.terms.iter().map(|term| Term {
+            value: part(term.value),
+            by: term.by.map(&part),
+            factor: term.factor,
+        });
+        Sum {
+            terms: terms.collect(),
+            constant: self.constant,
+        }
+    }
+
     fn plus(mut self, other: &Sum<'m>, times: i64) -> Self {
         self.constant = self.constant.wrapping_add(other.constant.wrapping_mul(times));
         for more in &other.terms {

@@ -149,6 +149,11 @@ impl<'m> Builder<'m> {
         Value::some(llvm!(LLVMBuildAnd(self.raw, a.raw(), b.raw(), NO_NAME)))
     }
 
+    /// A | b.
+    pub fn or(&self, a: Value<'m>, b: Value<'m>) -> Value<'m> {
+        Value::some(llvm!(LLVMBuildOr(self.raw, a.raw(), b.raw(), NO_NAME)))
+    }
+
     /// All bits the other way round.
     pub fn not(&self, a: Value<'m>) -> Value<'m> {
         Value::some(llvm!(LLVMBuildNot(self.raw, a.raw(), NO_NAME)))

@@ -252,7 +252,11 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 log::call(self.ir, &self.builder, call);
             }
         }
-        for (at, atomic) in plan.atomic {
+        let layout = self.reader.layout();
+        let is_made =
+            |(at, atomic): &(Value<'m>, Atomic<'m>)| !self.record && perform::can_atomic(*at, atomic, layout);
+        let (made, surrounded): (Vec<_>, Vec<_>) = plan.atomic.into_iter().partition(is_made);
+        for (at, atomic) in surrounded {
             self.surround(at, atomic, thread, keeping);
         }
         for (at, order) in plan.fences {
@@ -279,6 +283,11 @@ impl<'m, 'u> Inserter<'m, 'u> {
         // Last: what was planned above may use values that are replaced here.
         for (at, bytes) in plan.performed {
             perform::replace(self.ir, &self.builder, at, bytes);
+        }
+        for (at, atomic) in made {
+            self.builder.before(at);
+            let context = self.context(thread, keeping);
+            perform::replace_atomic(self.ir, &self.builder, at, atomic.what, context);
         }
     }
 

@@ -26,6 +26,7 @@ use super::effects::Calls;
 use super::ir::{Ir, Opcode, Value};
 use super::nest::{Loop, Nest};
 use super::steady::Steady;
+use super::watch::{self, Watch};
 use crate::effects::Effects;
 use deadheat_abi::footprint;
 use deadheat_abi::hooks::COLUMN;
@@ -167,7 +168,10 @@ pub fn sweep<'m>(
         let mut swept = coalesce(found.collect());
         swept.retain(|one| one.pays(outermost.is_some()));
         if batched[n] {
-            swept.retain(|one| one.address.step.as_constant() != Some(0));
+            // What is reached by variables could not be watched from batch to batch.
+            swept.retain(|one| {
+                one.address.step.as_constant() != Some(0) && !watch::has_variables(&one.address)
+            });
             swept.truncate(room);
             room -= swept.len();
         }
@@ -538,6 +542,11 @@ impl<'m> Place<'_, 'm> {
             })
             .collect();
         let (ir, builder, nest) = (frame.ir, frame.builder, frame.nest);
+        let mut watch = Watch::default();
+        let addresses: Vec<Affine<'m>> = swept
+            .iter()
+            .map(|one| watch.begin(ir, builder, (nest, self.around), &one.address))
+            .collect();
         let mut batches: Vec<Option<Batch<'m>>> = Vec::new();
         for one in swept {
             batches.push(self.batched.then(|| self.begin_batch(frame, one, sweeps)));
@@ -548,7 +557,8 @@ impl<'m> Place<'_, 'm> {
             builder.before(before);
             builder.without_line();
             let back = self.rounds.count(ir, builder);
-            for ((one, footprint), batch) in swept.iter().zip(&footprints).zip(&batches) {
+            let parts = swept.iter().zip(&addresses).zip(&footprints).zip(&batches);
+            for (((one, of), footprint), batch) in parts {
                 let begun = self.begun(frame, one, to);
                 builder.before(before);
                 builder.without_line();
@@ -559,9 +569,10 @@ impl<'m> Place<'_, 'm> {
                     let more = builder.add(count, ir.number(one.more as u64));
                     count = builder.select(any, more, ir.number(0));
                 }
+                let count = watch.unless_changed(ir, builder, &one.address, count);
                 let address = match batch {
                     Some(batch) => batch.start(builder),
-                    None => number(ir, builder, &one.address.start),
+                    None => number(ir, builder, &of.start),
                 };
                 let footprint = footprint.filter(|_| self.within.is_some_and(|(_, of)| of.has(to)));
                 let work = match (footprint, one.unbroken_step()) {
@@ -578,14 +589,14 @@ impl<'m> Place<'_, 'm> {
                         footprint,
                         address: builder.pointer(address, ir.pointer()),
                         count,
-                        stride: number(ir, builder, &one.address.step),
+                        stride: number(ir, builder, &of.step),
                         size: one.size,
                     },
                     // A range is many places side by side, so that one hook does for both.
                     _ => Work::Check {
                         address: builder.pointer(address, ir.pointer()),
                         count,
-                        stride: number(ir, builder, &one.address.step),
+                        stride: number(ir, builder, &of.step),
                         size: one.size,
                     },
                 };
@@ -678,6 +689,7 @@ pub fn number<'m>(ir: Ir<'m>, builder: &Builder<'m>, sum: &Sum<'m>) -> Value<'m>
         Width::Whole => value,
         Width::Signed => builder.widen_signed(value),
         Width::Unsigned => builder.widen(value),
+        // Where it matters whether it has changed meanwhile, what it was is in its place ([`watch`]).
         Width::Inside => builder.load(value),
     };
     for &Term { value, by, factor } in &sum.terms {

@@ -18,6 +18,7 @@ mod flow;
 mod functions;
 mod ir;
 mod lanes;
+mod lineless;
 mod links;
 mod log;
 mod loops;
@@ -34,6 +35,7 @@ mod sections;
 mod steady;
 mod templates;
 mod unmasked;
+mod watch;
 mod whole;
 mod x86;
 
@@ -92,6 +94,7 @@ pub fn run(
         if is_left_alone(function) || resolvers.contains(&function) {
             continue;
         }
+        lineless::complete(function);
         match &missing {
             None => inserter.instrument(function),
             Some(missing) if missing::treatment(function) == Treatment::Excluded => missing.mark(function),

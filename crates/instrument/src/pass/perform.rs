@@ -1,10 +1,13 @@
-//! Loads and stores that the runtime makes, in programs that are built to be recorded: access, order and value are one step.
+//! Loads and stores that the runtime makes, in programs that are built to be recorded: access, order and value are one step. In others
+//! it makes atomic loads: it may have to look again (`runtime/src/loads.rs`).
 //!
 //! Vectors and other values of several words are made in pieces of 16 bytes, as LLVM may do with them as well: none of them is an
 //! atomic access.
 
+use super::accesses::Atomic;
 use super::builder::Builder;
 use super::ir::{Ir, Opcode, Type, Value, attribute_kind, llvm};
+use deadheat_abi::atomics::What;
 use deadheat_abi::hooks;
 use llvm_sys::LLVMTypeKind;
 use llvm_sys::core::{LLVMInstructionEraseFromParent, LLVMReplaceAllUsesWith};
@@ -71,13 +74,20 @@ pub fn replace<'m>(ir: Ir<'m>, builder: &Builder<'m>, at: Value<'m>, bytes: u64)
         let Some(name) = name(hooks::LOAD) else { return };
         let ty = ir.function_type(word, &[ir.pointer()]);
         let loaded = builder.call(declare(ir, name, ty), ty, &[at.operand(0)]);
-        let value = match at.ty() {
-            ty if ty.is_plain_pointer() => builder.pointer(loaded, ty),
-            ty if ty.integer_bits().is_some() => builder.narrow(loaded, ty),
-            ty => builder.reinterpret(builder.narrow(loaded, number), ty),
-        };
-        llvm!(LLVMReplaceAllUsesWith(at.raw(), value.raw()));
+        return stand_for(builder, at, loaded, number);
     }
+    // It is not looked at again.
+    llvm!(LLVMInstructionEraseFromParent(at.raw()));
+}
+
+/// Puts what the runtime has loaded, a word of which `number` is the part that counts, in the place of a load.
+fn stand_for<'m>(builder: &Builder<'m>, at: Value<'m>, loaded: Value<'m>, number: Type<'m>) {
+    let value = match at.ty() {
+        ty if ty.is_plain_pointer() => builder.pointer(loaded, ty),
+        ty if ty.integer_bits().is_some() => builder.narrow(loaded, ty),
+        ty => builder.reinterpret(builder.narrow(loaded, number), ty),
+    };
+    llvm!(LLVMReplaceAllUsesWith(at.raw(), value.raw()));
     // Nobody uses it now, and it is not looked at again.
     llvm!(LLVMInstructionEraseFromParent(at.raw()));
 }
@@ -126,6 +136,22 @@ fn replace_words<'m>(ir: Ir<'m>, builder: &Builder<'m>, at: Value<'m>, words: u6
     }
     // As above.
     llvm!(LLVMInstructionEraseFromParent(at.raw()));
+}
+
+/// Whether the runtime can make this atomic operation: a load of a word or less.
+pub fn can_atomic(at: Value<'_>, atomic: &Atomic<'_>, layout: LLVMTargetDataRef) -> bool {
+    let bytes = atomic.what.size.into();
+    at.opcode() == Some(Opcode::LLVMLoad) && bytes <= 8 && at.alignment() >= bytes && can(at, bytes, layout)
+}
+
+/// Puts a call of the runtime in the place of an atomic load that it [`can_atomic`]. The builder stands before it.
+pub fn replace_atomic<'m>(ir: Ir<'m>, builder: &Builder<'m>, at: Value<'m>, what: What, context: Value<'m>) {
+    let word = ir.integer(64);
+    let ty = ir.function_type(word, &[ir.pointer(), ir.integer(32), word]);
+    // Of the instruction: where it loads from may be the result of one that was replaced.
+    let arguments = [at.operand(0), ir.small(what.pack()), context];
+    let loaded = builder.call(declare(ir, hooks::ATOMIC_LOAD, ty), ty, &arguments);
+    stand_for(builder, at, loaded, ir.integer(8 * u32::from(what.size)));
 }
 
 /// The runtime's function. Calls from different lines stay apart, for where it returns to is what is recorded.

@@ -3,7 +3,7 @@
 //!
 //! A variable of this module alone, whose address goes nowhere, is changed only by stores that name it. So a loop leaves it alone that has none of those, and
 //! that calls only functions of libc and libm that call nothing back. (Another thread may change it at the same time. That is a race, and
-//! reading the variable is checked.)
+//! reading the variable is checked; [`super::watch`] sees to it that nothing else is made of it.)
 
 use super::effects::Calls;
 use super::ir::{Ir, Opcode, Value};

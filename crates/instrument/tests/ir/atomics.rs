@@ -19,22 +19,43 @@ fn surrounded(operation: &str, size: u8, kind: Kind, order: Ordering) {
 }
 
 #[test]
+fn loads_are_made_by_the_runtime() {
+    use Ordering::*;
+    let made = |load: &str, size, order| {
+        let call = format!("atomic_load(%p, {})", what(size, Kind::Load, order));
+        check(load, &[call.as_str()]);
+    };
+    made("%a = load atomic i64, ptr %p acquire, align 8", 8, Acquire);
+    made(
+        "%a = load atomic volatile float, ptr %p monotonic, align 4",
+        4,
+        Relaxed,
+    );
+    made(
+        "%a = load atomic volatile ptr, ptr %p unordered, align 8",
+        8,
+        Relaxed,
+    );
+    let text = instrument(
+        "define ptr @f(ptr %p) {
+            %a = load atomic ptr, ptr %p seq_cst, align 8
+            ret ptr %a
+        }",
+    );
+    assert!(!function(&text, "f").join("\n").contains("load atomic"), "{text}");
+}
+
+#[test]
 fn operations_stand_between_begin_and_end() {
     use Kind::*;
     use Ordering::*;
-    surrounded("%a = load atomic i64, ptr %p acquire, align 8", 8, Load, Acquire);
     surrounded(
-        "%a = load atomic volatile float, ptr %p monotonic, align 4",
-        4,
+        "%a = load atomic i128, ptr %p acquire, align 16",
+        16,
         Load,
-        Relaxed,
+        Acquire,
     );
-    surrounded(
-        "%a = load atomic volatile ptr, ptr %p unordered, align 8",
-        8,
-        Load,
-        Relaxed,
-    );
+    surrounded("%a = load atomic i64, ptr %p acquire, align 4", 8, Load, Acquire);
     surrounded("store atomic i8 1, ptr %p release, align 1", 1, Store, Release);
     surrounded("store atomic i128 1, ptr %p seq_cst, align 16", 16, Store, SeqCst);
     surrounded("%a = atomicrmw add ptr %p, i32 1 acq_rel", 4, Update, AcqRel);

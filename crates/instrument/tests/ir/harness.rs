@@ -115,7 +115,7 @@ fn all_hooks(text: &str, name: &str) -> Vec<String> {
             .map(|argument| argument.rsplit(' ').next().expect("an argument has a value"))
             .collect();
         // Only what the runtime defines for itself takes a context, as the last argument.
-        if ["read", "write", "atomic_end"]
+        if ["read", "write", "atomic_end", "atomic_load"]
             .iter()
             .any(|start| hook.starts_with(start))
         {

@@ -95,10 +95,24 @@ void __deadheat_atomic_begin(const void *p) {
     if (IN_MEM(p)) printf("begin %d\n", AT(p));
 }
 
-__attribute__((noinline)) void __deadheat_atomic_end(const void *p, uint32_t what, uint64_t context) {
-    compare(context);
+static void ended(const void *p, uint32_t what) {
     if (IN_MEM(p))
         printf("end %d %d %s %s\n", AT(p), (int)(what & 0xff), kinds[what >> 8 & 0xff], orders[what >> 16]);
+}
+
+__attribute__((noinline)) void __deadheat_atomic_end(const void *p, uint32_t what, uint64_t context) {
+    compare(context);
+    ended(p, what);
+}
+
+// As if it stood between the two.
+__attribute__((noinline)) uint64_t __deadheat_atomic_load(const void *p, uint32_t what, uint64_t context) {
+    uint64_t value = 0;
+    compare(context);
+    __deadheat_atomic_begin(p);
+    memcpy(&value, p, what & 0xff);
+    ended(p, what);
+    return value;
 }
 
 void __deadheat_qsort(void *base, size_t count, size_t size, int (*compare)(const void *, const void *)) {

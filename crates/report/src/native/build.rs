@@ -2,7 +2,7 @@
 
 use super::{Process, Race, hint, wire};
 use crate::collect::fnv;
-use crate::model::{Access, Block, Finding, Frame, Location, Lock, Operation, Thread, What};
+use crate::model::{Access, Block, Finding, Frame, Location, Lock, Operation, Role, Thread, What};
 use crate::symbols::{Symbols, mark_start};
 
 /// The detector of the runtime.
@@ -64,30 +64,38 @@ impl Builder<'_> {
         frames
     }
 
-    /// Other lines that the innermost frame of an access may be at: each once, and not its own; and whether there are more.
-    fn also(&mut self, id: Option<u64>, own: Option<&Frame>) -> (Vec<Frame>, bool) {
+    /// Other lines that an access with these frames may be at: each once, and none of its own; and whether there are more. Named are
+    /// lines of the user's: within a function of the standard library they are all the same to its caller.
+    fn also(&mut self, id: Option<u64>, own: &[Frame]) -> (Vec<Frame>, bool) {
         let pcs = id.and_then(|id| self.process.stacks.get(&id));
-        let (Some(check), Some(own)) = (pcs.and_then(|pcs| pcs.first()), own) else {
+        let (Some(check), Some(innermost)) = (pcs.and_then(|pcs| pcs.first()), own.first()) else {
             return (Vec::new(), false);
         };
-        let mut lines = vec![own.clone()];
-        let place = (own.line.unwrap_or_default(), own.column.unwrap_or_default());
+        let is_users = |frame: &&Frame| frame.role == Role::User;
+        let line = |frame: &Frame| (frame.file.clone(), frame.line);
+        let users = own.iter().find(is_users);
+        let mut known: Vec<_> = [innermost].into_iter().chain(users).map(line).collect();
+        let mut also = Vec::new();
+        let place = (
+            innermost.line.unwrap_or_default(),
+            innermost.column.unwrap_or_default(),
+        );
         let (marks, more) = self.symbols.marks(&self.process.mappings, *check, place);
         for mark in marks {
             let frames = self.symbols.frames(&self.process.mappings, mark);
-            let line = |frame: &Frame| (frame.file.clone(), frame.line);
-            if let Some(frame) = frames.into_iter().next()
-                && lines.iter().all(|known| line(known) != line(&frame))
+            if let Some(frame) = frames.iter().find(is_users)
+                && !known.contains(&line(frame))
             {
-                lines.push(frame);
+                known.push(line(frame));
+                also.push(frame.clone());
             }
         }
-        (lines.split_off(1), more)
+        (also, more)
     }
 
     fn access(&mut self, access: &wire::Access, locks: &[wire::Lock]) -> Access {
         let frames = self.stack(access.stack);
-        let (also, also_more) = self.also(access.stack, frames.first());
+        let (also, also_more) = self.also(access.stack, &frames);
         Access {
             thread: access.thread,
             op: access.op,
