@@ -11,7 +11,7 @@ use deadheat_event::{AccessKind, ArrayId, Event, Indices, Place, Race, Side};
 use deadheat_trace::recipe::{Config, Trace, traces};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -225,16 +225,19 @@ const SUMMARIES: Habits = Habits {
     expanded: 0,
 };
 
-/// All of them, in one order, a race of several bytes of an element once. Of two accesses of one thread in one epoch, either
-/// may be named, and of several readers any with which the write races, as the tests of exactness see to: cells that are
-/// read again and again keep them in another order than summaries.
-fn in_order(races: Vec<Race>) -> BTreeSet<String> {
-    let told = |race: &Race| {
+/// The first race of each element, which is the same however its state is kept: what comes behind it need not be. A chain of readers, a
+/// side state and a summary differ in whom they still know then, and which of them there is depends on what a thread has
+/// at hand. Of two accesses of one thread in one epoch either may be named, and of several readers any with
+/// which the write races, as the tests of exactness see to.
+fn firsts(races: &[Race]) -> BTreeSet<String> {
+    let mut seen: BTreeMap<String, u64> = BTreeMap::new();
+    let told = races.iter().filter_map(|race| {
+        let event = *seen.entry(format!("{:?}", race.place)).or_insert(race.event);
         let thread = |first: &Side| (first.access == AccessKind::Write).then_some(first.thread);
         let first = race.first.as_ref().map(|first| (thread(first), first.access));
-        format!("{} {:?} {first:?} {:?}", race.event, race.place, race.second)
-    };
-    races.iter().map(told).collect()
+        (race.event == event).then(|| format!("{event} {:?} {first:?} {:?}", race.place, race.second))
+    });
+    told.collect()
 }
 
 fn exact(trace: &Trace, layout: Layout, habits: Habits) -> Result<(), TestCaseError> {
@@ -260,11 +263,11 @@ proptest! {
     }
 
     #[test]
-    fn the_same_races_and_places_in_cells_and_in_summaries(
+    fn the_same_first_races_in_cells_and_in_summaries(
         trace in traces(config()), layout in layouts(), habits in habits()
     ) {
         let [cells, summaries, some] =
-            [CELLS, SUMMARIES, habits].map(|habits| in_order(races_of(&trace, layout, habits)));
+            [CELLS, SUMMARIES, habits].map(|habits| firsts(&races_of(&trace, layout, habits)));
         prop_assert_eq!(&cells, &summaries);
         prop_assert_eq!(&cells, &some);
     }
