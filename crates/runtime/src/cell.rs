@@ -127,7 +127,19 @@ pub enum Step {
 /// A write leaves a read of the same epoch behind it: whoever races with that read races with the write as well, and the
 /// inline test for the thread's own reads succeeds. So a read in the epoch of a write of the same bytes says nothing.
 #[inline(always)]
-pub fn step<const WRITE: bool>(t: &mut Thread, (write, read): (u64, u64), mask: u8, at: Place) -> Step {
+pub fn step<const WRITE: bool>(t: &mut Thread, words: (u64, u64), mask: u8, at: Place) -> Step {
+    step_among::<WRITE>(t, words, mask, at, readers::LONGEST)
+}
+
+/// The same where no more than `most` readers are to have one word.
+#[inline(always)]
+pub fn step_among<const WRITE: bool>(
+    t: &mut Thread,
+    (write, read): (u64, u64),
+    mask: u8,
+    at: Place,
+    most: usize,
+) -> Step {
     if t.far {
         return Step::Misfit;
     }
@@ -146,7 +158,7 @@ pub fn step<const WRITE: bool>(t: &mut Thread, (write, read): (u64, u64), mask: 
         return Step::Known;
     }
     if place(read).is_readers() {
-        return readers::step::<WRITE>(t, (write, read), new, at);
+        return readers::step::<WRITE>(t, (write, read), new, at, most);
     }
     let mut seen = bytes(read);
     if (write ^ read) & EPOCH == 0 {
@@ -199,10 +211,9 @@ pub fn renamed<const WRITE: bool>(t: &Thread, (write, read): (u64, u64), mask: u
     }
 }
 
-/// Whether a read of all of the granule's bytes by `t` is on record, in this epoch.
+/// Whether two words have a read of all of the granule's bytes by `t` on record, in this epoch.
 #[inline(always)]
-fn is_read(t: &Thread, cell: &Cell) -> bool {
-    let (write, mut read) = cell.load();
+fn is_read(t: &Thread, (write, mut read): (u64, u64)) -> bool {
     if write >= FIRST_SIDE {
         return false;
     }
@@ -223,7 +234,13 @@ pub fn are_known<const WRITE: bool>(t: &Thread, cells: &[Cell]) -> bool {
         let word = if WRITE { &cell.write } else { &cell.read };
         differ | word.load(Ordering::Relaxed) ^ t.epoch
     });
-    differ & (EPOCH | 0xff) == 0 || !WRITE && cells.iter().all(|cell| is_read(t, cell))
+    // Neighbours mostly say the same, and there may be many readers in one word.
+    let mut last = None;
+    let mut is_read = |cell: &Cell| {
+        let words = cell.load();
+        last.replace(words) == Some(words) || is_read(t, words)
+    };
+    differ & (EPOCH | 0xff) == 0 || !WRITE && cells.iter().all(&mut is_read)
 }
 
 /// An access to all bytes of an own cell whose accesses on record were all by `t`, if it is one: what [`step`] does then.
@@ -276,7 +293,7 @@ pub fn access<const WRITE: bool>(
         let step = if !WRITE && place(old.1).is_readers() && readers::is_again(t, old.1) {
             Step::Misfit
         } else {
-            step::<WRITE>(t, old, mask, at)
+            step_among::<WRITE>(t, old, mask, at, readers::FEW)
         };
         match step {
             Step::Known => return,

@@ -6,6 +6,9 @@
 //! have the word at hand when they have met it once ([`Thread::is_behind`]). A reader leaves the chain when another one that comes
 //! after it has read the same bytes: who races with the first then races with the second, too.
 //!
+//! Beyond a [`FEW`] a reader goes in front of those before it, whoever they are: to keep them in order would take as many words as there are readers,
+//! each time. Such chains are for arrays that threads go through; where a single granule is read, a side state is better.
+//!
 //! What this cannot say (more than [`LONGEST`] readers, a write of some of the bytes) goes to a side state. So does what several
 //! threads read again and again while they synchronise, a variable more than an array: each of those reads would need a chain of
 //! its own, which is not given back, and a side state has a word for each reader.
@@ -15,8 +18,11 @@ use crate::places::Place;
 use crate::thread::{Chained, LONE, SEEN, Thread};
 use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT};
 
+/// So many readers are kept in order, and so many a granule that is read by itself may have.
+pub const FEW: usize = 8;
+
 /// The longest chain.
-const LONGEST: usize = 8;
+pub const LONGEST: usize = 64;
 
 /// The readers of a read word, by epoch, greatest first, each as a word of its own.
 pub fn each(read: u64) -> impl Iterator<Item = u64> {
@@ -42,9 +48,15 @@ fn remembered(t: &mut Thread, read: u64) -> &mut Chained {
 }
 
 /// [`crate::cell::step`] where the read word stands for several readers. `new` are the bytes that this thread's last write
-/// and last read of this epoch do not cover.
+/// and last read of this epoch do not cover, `most` how many readers there may be.
 #[inline(never)]
-pub fn step<const WRITE: bool>(t: &mut Thread, (write, read): (u64, u64), new: u8, at: Place) -> Step {
+pub fn step<const WRITE: bool>(
+    t: &mut Thread,
+    (write, read): (u64, u64),
+    new: u8,
+    at: Place,
+    most: usize,
+) -> Step {
     if !WRITE {
         let epoch = t.epoch;
         let seen = remembered(t, read);
@@ -72,7 +84,7 @@ pub fn step<const WRITE: bool>(t: &mut Thread, (write, read): (u64, u64), new: u
         return Step::Known;
     }
     let with_write = with_write & new;
-    match joined(t, read, new, at) {
+    match joined(t, read, new, at, most) {
         Some(read) => Step::Words((write, read), with_write, 0),
         None => Step::Misfit,
     }
@@ -128,8 +140,8 @@ pub fn is_again(t: &mut Thread, read: u64) -> bool {
     last != read
 }
 
-/// The chain with one more read.
-fn joined(t: &mut Thread, read: u64, new: u8, at: Place) -> Option<u64> {
+/// The chain with one more read, if it has no more than `most` then.
+fn joined(t: &mut Thread, read: u64, new: u8, at: Place, most: usize) -> Option<u64> {
     if (read ^ t.epoch) & EPOCH == 0 {
         // The last reader is this thread, in this epoch.
         let (last, before) = place(read).readers();
@@ -145,28 +157,38 @@ fn joined(t: &mut Thread, read: u64, new: u8, at: Place) -> Option<u64> {
     }
     let mut now = word(t.epoch, at, new);
     let mut kept = [0; LONGEST + 1];
-    let mut count = 0;
+    let (mut count, mut all, mut again) = (0, 0, false);
     for read in each(read) {
+        all += 1;
         if (read ^ t.epoch) & EPOCH == 0 {
             now = add(t, read, at, new);
+            again = true;
             continue;
         }
         if bytes(read) & !new == 0 && knows(t, read) {
             continue;
         }
-        if count == LONGEST {
+        if count == most {
             return None;
         }
         kept[count] = read;
         count += 1;
     }
+    if count >= FEW && all < most && !again {
+        return chain(read, now);
+    }
     kept[count] = now;
     let kept = &mut kept[..=count];
-    kept.sort_unstable();
+    if count < FEW {
+        kept.sort_unstable();
+    } else {
+        // As they came: the last one first.
+        kept[..count].reverse();
+    }
     kept.iter().try_fold(0, |before, read| chain(before, *read))
 }
 
-/// A reader in front of others, if there are any, whose epochs are less.
+/// A reader in front of others, if there are any.
 fn chain(before: u64, read: u64) -> Option<u64> {
     match before {
         0 => Some(read),

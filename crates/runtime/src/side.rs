@@ -2,10 +2,10 @@
 //!
 //! First the granule is split into *halves*, each with two words of its own that mean what those of a cell mean: neighbouring
 //! integers that are used at different times are common. What does not fit there either (atomics, reads that are not
-//! ordered, single bytes) is a [`Few`] accesses; and what is too much for that is in `detect`'s FastTrack locations, one for each
-//! *run* of bytes with one history.
+//! ordered, single bytes) is a [`Few`] accesses; reads by more threads are [`Many`], with the write before them; and what that does not do for is in `detect`'s
+//! FastTrack locations, one for each *run* of bytes with one history.
 //!
-//! All but the runs is in the one line of memory that a side state is: threads that use the same atomics pass those lines to and
+//! All but the last two is in the one line of memory that a side state is: threads that use the same atomics pass those lines to and
 //! fro, and wait for each.
 //!
 //! A cell with a side state has, in its first word, where the state is; in its second, the last reader's epoch and bytes,
@@ -26,21 +26,22 @@ use crate::cell::{self, Cell, FIRST_SIDE, Found, Step, bytes, word};
 use crate::partly::{self, Parts};
 use crate::places::Place;
 use crate::pool::Pool;
-use crate::registry::{LAST_TIME, SLOTS};
 use crate::spin::Wait;
 use crate::thread::{SEEN, Seen, Thread};
 use crate::vm::Table;
 use crate::{readers, shadow};
-use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT, TIME_SHIFT};
-use deadheat_detect::clock::Epoch;
-use deadheat_detect::fasttrack::Location;
+use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT};
 use deadheat_detect::history::Class;
-use deadheat_event::{Access, AccessKind, Addr, Detector, Place as Bytes, SiteId};
+use deadheat_event::AccessKind;
 use std::sync::atomic::Ordering;
 
 mod few;
+mod many;
+mod runs;
 
 use few::Few;
+use many::{Many, Written};
+use runs::{Runs, detect_epoch};
 
 const INDEX_BITS: u32 = 36;
 const HELD: u64 = 1 << INDEX_BITS;
@@ -56,7 +57,7 @@ const HALVES: [u8; 2] = [0x0f, 0xf0];
 struct Side {
     /// What is known, in the form that `form` says.
     words: [u64; few::MOST],
-    runs: Option<Box<Runs>>,
+    more: Option<Box<More>>,
     generation: u32,
     /// Of a [`Few`].
     classes: u16,
@@ -72,17 +73,14 @@ enum Form {
     Halves,
     /// A [`Few`].
     Few,
-    /// The runs.
-    Runs,
+    /// [`More`].
+    More,
 }
 
-/// Runs of bytes with one history.
-#[derive(Default)]
-struct Runs {
-    /// At which bytes a run begins; bit 0 is set.
-    starts: u8,
-    /// One for each run.
-    states: Vec<Location>,
+/// What a side state says elsewhere.
+enum More {
+    Many(Many),
+    Runs(Runs),
 }
 
 const SIDES: usize = 1 << 30;
@@ -126,7 +124,7 @@ fn take(t: &mut Thread) -> (u64, &'static mut Side) {
 
 /// Gives a state back to be used again.
 fn give(t: &mut Thread, index: u64, side: &mut Side) {
-    side.runs = None;
+    side.more = None;
     POOL.give(&mut t.sides, index);
 }
 
@@ -136,16 +134,6 @@ pub fn give_all(t: &mut Thread) {
 }
 
 const _: () = assert!(size_of::<Side>() == 64);
-
-/// The epoch of a word, as `detect` has it.
-fn detect_epoch(word: u64) -> Epoch {
-    let (slot, time) = cell::epoch(word);
-    if time == 0 {
-        Epoch::NEVER
-    } else {
-        Epoch::new(slot, time)
-    }
-}
 
 /// A word, as far as it is about `mask`.
 fn only(word: u64, mask: u8) -> u64 {
@@ -177,7 +165,10 @@ impl Side {
         }
         match Few::of(write, read) {
             Some(few) => self.set_few(few),
-            None => self.set_runs(Runs::of(|_| (write, read))),
+            None => self.set_more(match Many::of(write, readers::each(read)) {
+                Some(many) => More::Many(many),
+                None => More::Runs(Runs::of(|_| (write, read))),
+            }),
         }
     }
 
@@ -185,7 +176,7 @@ impl Side {
         let written = bytes(parts.words.1);
         // A half that was written in part has more to say than its words.
         if HALVES.iter().any(|half| ![0, *half].contains(&(written & half))) {
-            return self.set_runs(Runs::of(|byte| parts.at_byte(byte)));
+            return self.set_more(More::Runs(Runs::of(|byte| parts.at_byte(byte))));
         }
         self.set_halves(HALVES.map(|half| {
             let (write, read) = parts.at_byte(half.trailing_zeros());
@@ -208,9 +199,9 @@ impl Side {
         self.form = Form::Few;
     }
 
-    fn set_runs(&mut self, runs: Runs) {
-        self.runs = Some(Box::new(runs));
-        self.form = Form::Runs;
+    fn set_more(&mut self, more: More) {
+        self.more = Some(Box::new(more));
+        self.form = Form::More;
     }
 
     fn few(&self) -> Few {
@@ -239,7 +230,7 @@ impl Side {
                     continue;
                 }
                 let step = match kind {
-                    AccessKind::Read => cell::step::<false>(t, *words, mask, at),
+                    AccessKind::Read => cell::step_among::<false>(t, *words, mask, at, readers::FEW),
                     AccessKind::Write => cell::step::<true>(t, *words, mask, at),
                 };
                 match step {
@@ -272,8 +263,43 @@ impl Side {
                 };
             }
             found.truncate(before);
+            if kind == AccessKind::Read
+                && !atomic
+                && let Some(many) = self.few().many()
+            {
+                self.set_more(More::Many(many));
+            }
+        }
+        if !atomic && few::fits(t) && self.access_many(t, left, kind, at, found) {
+            return;
         }
         self.access_runs(t, left, kind, atomic, at, found);
+    }
+
+    /// An access where many threads have read. Whether it was done.
+    fn access_many(
+        &mut self,
+        t: &mut Thread,
+        mask: u8,
+        kind: AccessKind,
+        at: Place,
+        found: &mut Vec<Found>,
+    ) -> bool {
+        let Some(More::Many(many)) = self.more.as_deref_mut() else {
+            return false;
+        };
+        if kind == AccessKind::Read {
+            return many.read(t, mask, at, found);
+        }
+        match many.write(t, mask, at, found) {
+            Written::Known => true,
+            Written::Word(word) => {
+                self.more = None;
+                self.fill((word, word));
+                true
+            }
+            Written::Misfit => false,
+        }
     }
 
     #[inline(never)]
@@ -286,21 +312,27 @@ impl Side {
         at: Place,
         found: &mut Vec<Found>,
     ) {
-        match self.form {
-            Form::Halves => {
+        let runs = match (self.form, self.more.as_deref()) {
+            (Form::Halves, _) => {
                 let halves = self.halves();
-                self.set_runs(Runs::of(|byte| halves[byte as usize / 4]));
+                Some(Runs::of(|byte| halves[byte as usize / 4]))
             }
-            Form::Few => self.set_runs(self.few().runs()),
-            Form::Runs => {}
+            (Form::Few, _) => Some(self.few().runs()),
+            (Form::More, Some(More::Many(many))) => Some(many.runs()),
+            (Form::More, _) => None,
+        };
+        if let Some(runs) = runs {
+            self.set_more(More::Runs(runs));
         }
-        let Some(runs) = &mut self.runs else { return };
+        let Some(More::Runs(runs)) = self.more.as_deref_mut() else {
+            return;
+        };
         runs.access(t, mask, kind, atomic, at, found);
         if kind == AccessKind::Write
             && !atomic
             && let Some(halves) = runs.pack()
         {
-            self.runs = None;
+            self.more = None;
             self.set_halves(halves);
         }
     }
@@ -311,11 +343,10 @@ impl Side {
         match self.form {
             Form::Halves => false,
             Form::Few => few::fits(t) && few::repeat(&mut self.words, &mut self.classes, t, mask, class, at),
-            Form::Runs if class.atomic => {
-                let runs = self.runs.as_mut();
-                runs.is_some_and(|runs| runs.repeat_atomic(t, mask, class.kind, at))
-            }
-            Form::Runs => false,
+            Form::More => match self.more.as_deref_mut() {
+                Some(More::Runs(runs)) if class.atomic => runs.repeat_atomic(t, mask, class.kind, at),
+                _ => false,
+            },
         }
     }
 
@@ -326,180 +357,6 @@ impl Side {
         }
         let [low, high] = self.halves();
         Some((unite(t, low.0, high.0)?, unite(t, low.1, high.1)?))
-    }
-}
-
-impl Runs {
-    /// What words say of which for each byte there are two.
-    fn of(words: impl Fn(u32) -> (u64, u64)) -> Runs {
-        let part = |word: u64, byte: u32| (detect_epoch(word), SiteId(cell::place(word).at_byte(byte).0));
-        Runs::new(|byte| {
-            let (write, read) = words(byte);
-            let touches = |word: &u64| bytes(*word) >> byte & 1 == 1;
-            let write = Some(write).filter(touches).map(|write| part(write, byte));
-            let mut reads: Vec<(Epoch, SiteId)> = Vec::new();
-            for read in readers::each(read).filter(touches) {
-                let read = part(read, byte);
-                if reads.iter().all(|(epoch, _)| epoch.slot() != read.0.slot()) {
-                    reads.push(read);
-                }
-            }
-            Location::with_reads(write.unwrap_or_default(), &reads)
-        })
-    }
-
-    /// Of a state for each byte.
-    fn new(state: impl Fn(u32) -> Location) -> Runs {
-        let mut runs = Runs::default();
-        for byte in 0..8 {
-            let state = state(byte);
-            if runs.states.last() != Some(&state) {
-                runs.starts |= 1 << byte;
-                runs.states.push(state);
-            }
-        }
-        runs
-    }
-
-    /// Makes a run begin at `byte`.
-    fn split(&mut self, byte: u32) {
-        if byte < 8 && self.starts >> byte & 1 == 0 {
-            let run = self.run_of(byte);
-            let copy = self.states[run].clone();
-            self.states.insert(run + 1, copy);
-            self.starts |= 1 << byte;
-        }
-    }
-
-    /// The run that `byte` is in.
-    fn run_of(&self, byte: u32) -> usize {
-        (self.starts & (2u8 << byte).wrapping_sub(1)).count_ones() as usize - 1
-    }
-
-    /// Unites neighbouring runs that are equal.
-    fn unite(&mut self) {
-        let mut run = self.states.len();
-        for byte in (1..8).rev() {
-            if self.starts >> byte & 1 == 1 {
-                run -= 1;
-                if self.states[run] == self.states[run - 1] {
-                    self.states.remove(run);
-                    self.starts &= !(1 << byte);
-                }
-            }
-        }
-    }
-
-    /// Checks an access and remembers it.
-    fn access(
-        &mut self,
-        t: &mut Thread,
-        mask: u8,
-        kind: AccessKind,
-        atomic: bool,
-        at: Place,
-        found: &mut Vec<Found>,
-    ) {
-        let (first, end) = (mask.trailing_zeros(), 8 - mask.leading_zeros());
-        self.split(first);
-        self.split(end);
-        let access = Access {
-            place: Bytes::Memory {
-                addr: Addr(0),
-                size: 0,
-            },
-            kind,
-            atomic,
-            site: SiteId(at.0),
-        };
-        let mut run = self.run_of(first);
-        let mut byte = first;
-        while byte < end {
-            let next = (byte + 1..8)
-                .find(|next| self.starts >> next & 1 == 1)
-                .unwrap_or(8);
-            let Thread { detector, hb, .. } = t;
-            if let Some((_, Some(prior))) = detector.access(hb, &mut self.states[run], &access) {
-                let mask = ((1u16 << next) - (1u16 << byte)) as u8;
-                found.push(Found { mask, prior });
-            }
-            (run, byte) = (run + 1, next);
-        }
-        if self.states.len() > 1 {
-            self.unite();
-        }
-    }
-
-    /// An atomic access to all bytes of one run, if it repeats one of the thread's and finds nothing: most do.
-    #[inline]
-    fn repeat_atomic(&mut self, t: &Thread, mask: u8, kind: AccessKind, at: Place) -> bool {
-        let (first, end) = (mask.trailing_zeros(), 8 - mask.leading_zeros());
-        let bounds = u32::from(self.starts) | 1 << 8;
-        let inside = (1u32 << end) - (2 << first);
-        if bounds >> first & bounds >> end & 1 == 0 || bounds & inside != 0 {
-            return false;
-        }
-        let run = if first == 0 { 0 } else { self.run_of(first) };
-        self.states[run].repeat_atomic(&t.hb, kind, SiteId(at.0))
-    }
-
-    /// The words of two halves, if they can say all this.
-    fn pack(&self) -> Option<[(u64, u64); 2]> {
-        let mut halves = [(0, 0); 2];
-        let mut run = usize::MAX;
-        for (n, half) in halves.iter_mut().enumerate() {
-            let (mut write, mut read) = (Half::default(), Half::default());
-            for byte in 4 * n..4 * n + 4 {
-                run = run.wrapping_add(usize::from(self.starts >> byte & 1));
-                let (w, r) = self.states.get(run)?.simple()?;
-                write.add(byte, w)?;
-                read.add(byte, r)?;
-            }
-            *half = (write.word()?, read.word()?);
-        }
-        Some(halves)
-    }
-}
-
-/// One word of a packed cell being put together.
-#[derive(Default)]
-struct Half {
-    epoch: Epoch,
-    bytes: u8,
-    places: [Place; 8],
-}
-
-impl Half {
-    fn add(&mut self, byte: usize, (epoch, site): (Epoch, SiteId)) -> Option<()> {
-        if epoch == Epoch::NEVER {
-            return Some(());
-        }
-        if self.bytes != 0 && self.epoch != epoch {
-            return None;
-        }
-        self.epoch = epoch;
-        self.bytes |= 1 << byte;
-        self.places[byte] = Place(site.0);
-        Some(())
-    }
-
-    fn word(mut self) -> Option<u64> {
-        if self.bytes == 0 {
-            return Some(0);
-        }
-        let (slot, time) = (self.epoch.slot().0, self.epoch.time());
-        if slot >= SLOTS || time > LAST_TIME {
-            return None;
-        }
-        // Bytes that were not touched may name any place: the one that makes the fewest.
-        let some = self.places[self.bytes.trailing_zeros() as usize];
-        for (byte, place) in self.places.iter_mut().enumerate() {
-            if self.bytes >> byte & 1 == 0 {
-                *place = some;
-            }
-        }
-        let epoch = u64::from(slot) << SLOT_SHIFT | time << TIME_SHIFT;
-        Some(word(epoch, Place::each(self.places), self.bytes))
     }
 }
 
@@ -788,7 +645,7 @@ fn reset_side(cell: &Cell) -> bool {
     let Some(held) = hold_cell(cell) else { return false };
     let index = held & (HELD - 1);
     // SAFETY: the cell is held, and names this state.
-    unsafe { (*state(index)).runs = None };
+    unsafe { (*state(index)).more = None };
     POOL.give_to_all(index);
     cell.read.store(0, Ordering::Relaxed);
     cell.write.store(0, Ordering::Release);

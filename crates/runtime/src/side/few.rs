@@ -4,7 +4,7 @@
 //! takes its place where whoever races with the other races with it, too: a write that of all, a read that of reads, an atomic
 //! load that of loads, an atomic store that of loads and stores.
 
-use super::{HALVES, Runs, detect_epoch, only};
+use super::{HALVES, Many, Runs, detect_epoch, only};
 use crate::cell::{self, Found, bytes, knows, unordered, word};
 use crate::places::Place;
 use crate::readers;
@@ -231,6 +231,21 @@ impl Few {
             }
         }
         Some(halves)
+    }
+
+    /// The same as a write and reads by many threads, if that is what it is.
+    pub fn many(&self) -> Option<Many> {
+        let of = |class: Class| {
+            self.each()
+                .filter(move |(_, of)| *of == class)
+                .map(|(word, _)| word)
+        };
+        let plain = self.each().all(|(_, class)| !class.atomic);
+        let mut writes = of(Class::WRITE);
+        let write = writes.next().unwrap_or(0);
+        (plain && writes.next().is_none())
+            .then(|| Many::of(write, of(Class::READ)))
+            .flatten()
     }
 
     /// The same as runs.
