@@ -460,6 +460,22 @@ proptest! {
     }
 
     #[test]
+    fn on_reads_by_many_threads(trace in traces(Config {
+        subword: true, few_writes: true, mutexes: true, rwlocks: true, variables: 1, locks: 2, threads: 24, max_choices: 200,
+        ..Config::accesses()
+    })) {
+        exact(&trace)?;
+    }
+
+    #[test]
+    fn on_words_that_many_threads_read(trace in traces(Config {
+        few_writes: true, mutexes: true, atomics: true, mixed: true, variables: 1, threads: 24, max_choices: 200,
+        ..Config::accesses()
+    })) {
+        exact(&trace)?;
+    }
+
+    #[test]
     fn on_atomics_and_fences(trace in traces(Config {
         atomics: true, fences: true, mixed: true, subword: true, variables: 2, ..Config::accesses()
     })) {

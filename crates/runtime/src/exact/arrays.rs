@@ -184,6 +184,15 @@ fn config() -> Config {
     }
 }
 
+/// The same, where more threads read than are kept in order in one word.
+fn many_readers() -> Config {
+    Config {
+        threads: 20,
+        few_writes: true,
+        ..config()
+    }
+}
+
 fn layouts() -> impl Strategy<Value = Layout> {
     let steps = prop_oneof![
         Just((8, 8)),
@@ -259,6 +268,11 @@ proptest! {
 
     #[test]
     fn in_regions_that_go_to_and_fro(trace in traces(config()), layout in layouts(), habits in habits()) {
+        exact(&trace, layout, habits)?;
+    }
+
+    #[test]
+    fn that_many_threads_read(trace in traces(many_readers()), layout in layouts(), habits in habits()) {
         exact(&trace, layout, habits)?;
     }
 

@@ -41,6 +41,8 @@ pub struct Config {
     pub max_choices: usize,
     /// Accesses of 1, 2 and 4 bytes, and ones that reach into the next variable.
     pub subword: bool,
+    /// A plain write for every 20 plain reads, where there are as many of both otherwise.
+    pub few_writes: bool,
     /// Recorded values on accesses.
     pub values: bool,
     /// Locks taken exclusively.
@@ -88,6 +90,7 @@ impl Config {
             min_choices: 10,
             max_choices: 80,
             subword: false,
+            few_writes: false,
             values: false,
             mutexes: false,
             rwlocks: false,

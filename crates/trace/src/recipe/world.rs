@@ -498,9 +498,10 @@ impl<'c> World<'c> {
 
 /// The actions that a configuration allows, more frequent ones several times.
 fn actions(config: &Config) -> Vec<Action> {
+    let [writes, reads, in_arrays] = if config.few_writes { [1, 20, 1] } else { [6, 6, 4] };
     let all: [(Action, usize, bool); 19] = [
-        (Action::Write, 6, true),
-        (Action::Read, 6, true),
+        (Action::Write, writes, true),
+        (Action::Read, reads, true),
         (Action::Acquire, 4, config.mutexes || config.rwlocks),
         (Action::Release, 4, config.mutexes || config.rwlocks),
         (Action::Fork, 3, config.forks),
@@ -510,8 +511,8 @@ fn actions(config: &Config) -> Vec<Action> {
         (Action::Barrier, 2, config.barriers),
         (Action::Send, 2, config.messages),
         (Action::Receive, 2, config.messages),
-        (Action::ArrayWrite, 4, config.arrays),
-        (Action::ArrayRead, 4, config.arrays),
+        (Action::ArrayWrite, in_arrays, config.arrays),
+        (Action::ArrayRead, in_arrays * reads / writes, config.arrays),
         (Action::NewArray, 1, config.arrays),
         (Action::Alloc, 2, config.heap),
         (Action::Free, 2, config.heap),
