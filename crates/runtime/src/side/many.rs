@@ -1,7 +1,7 @@
 //! Reads of one granule by any number of threads, and the write before them: a word for each reader, found by its slot.
 //!
 //! It means what a chain of readers means ([`crate::readers`]), without an end to it, and what a read costs does not grow with the number of those before
-//! it but for a search. Chains are for arrays, whose granules have them in common; this is for what threads read in no order.
+//! it. Chains are for arrays, whose granules have them in common; this is for what threads read in no order.
 
 use super::Runs;
 use super::runs::{part, touches};
@@ -16,8 +16,19 @@ use deadheat_detect::history::Class;
 pub struct Many {
     /// The last write; 0 if there is none.
     write: u64,
-    /// Reads that are not said by it, by slot, one for each.
-    reads: Vec<u64>,
+    /// Reads that are not said by it, one for each slot: at the slot's number, modulo the length, which is a power of two, or at the next
+    /// place that was free. 0 is none. Slots are used again, so there are no gaps to speak of.
+    reads: Box<[u64]>,
+}
+
+/// At first there is room for so many.
+const LEAST: usize = 16;
+
+/// Where the read of a slot is, or would be.
+enum At {
+    Here(usize),
+    Free(usize),
+    Full,
 }
 
 /// What becomes of it behind a write.
@@ -37,12 +48,50 @@ fn slot(word: u64) -> u64 {
 impl Many {
     /// A write and reads, if no two of these are by one thread.
     pub fn of(write: u64, reads: impl Iterator<Item = u64>) -> Option<Many> {
+        let mut many = Many {
+            write,
+            reads: vec![0; LEAST].into(),
+        };
         // Behind a write of its own epoch a read says nothing.
         let said = |read: u64| (write ^ read) & EPOCH == 0 && bytes(read) & !bytes(write) == 0;
-        let mut reads: Vec<u64> = reads.filter(|read| !said(*read)).collect();
-        reads.sort_unstable();
-        let alone = reads.windows(2).all(|two| slot(two[0]) != slot(two[1]));
-        alone.then_some(Many { write, reads })
+        for read in reads.filter(|read| !said(*read)) {
+            match many.find(slot(read)) {
+                At::Here(_) => return None,
+                At::Free(at) => many.reads[at] = read,
+                At::Full => many.grow(read),
+            }
+        }
+        Some(many)
+    }
+
+    #[inline(always)]
+    fn find(&self, of: u64) -> At {
+        let last = self.reads.len() - 1;
+        for n in 0..=last {
+            let at = (of as usize + n) & last;
+            match self.reads[at] {
+                0 => return At::Free(at),
+                read if slot(read) == of => return At::Here(at),
+                _ => {}
+            }
+        }
+        At::Full
+    }
+
+    /// Makes room for one more, and takes it in.
+    #[cold]
+    fn grow(&mut self, new: u64) {
+        let room = vec![0; 2 * self.reads.len()].into();
+        let before = std::mem::replace(&mut self.reads, room);
+        for read in before.into_iter().chain([new]) {
+            if let At::Free(at) = self.find(slot(read)) {
+                self.reads[at] = read;
+            }
+        }
+    }
+
+    fn each(&self) -> impl Iterator<Item = u64> {
+        self.reads.iter().copied().filter(|read| *read != 0)
     }
 
     /// Checks a read and remembers it. Whether it could; if not, nothing was done.
@@ -51,10 +100,11 @@ impl Many {
         if (self.write ^ t.epoch) & EPOCH == 0 {
             new &= !bytes(self.write);
         }
-        let place = self
-            .reads
-            .binary_search_by_key(&slot(t.epoch), |read| slot(*read));
-        let own = place.map_or(0, |at| self.reads[at]);
+        let place = self.find(slot(t.epoch));
+        let own = match place {
+            At::Here(place) => self.reads[place],
+            _ => 0,
+        };
         let again = own != 0 && (own ^ t.epoch) & EPOCH == 0;
         if again {
             new &= !bytes(own);
@@ -66,10 +116,14 @@ impl Many {
         }
         let racing = unordered(t, self.write, bytes(self.write) & new);
         cell::tell(self.write, racing, Class::WRITE, found);
+        let read = if again {
+            add(t, own, at, new)
+        } else {
+            word(t.epoch, at, new)
+        };
         match place {
-            Ok(place) if again => self.reads[place] = add(t, own, at, new),
-            Ok(place) => self.reads[place] = word(t.epoch, at, new),
-            Err(place) => self.reads.insert(place, word(t.epoch, at, new)),
+            At::Here(place) | At::Free(place) => self.reads[place] = read,
+            At::Full => self.grow(read),
         }
         true
     }
@@ -82,15 +136,15 @@ impl Many {
             return Written::Known;
         }
         let stays = bytes(self.write) & !new != 0;
-        if stays && !own || self.reads.iter().any(|read| bytes(*read) & !new != 0) {
+        if stays && !own || self.each().any(|read| bytes(read) & !new != 0) {
             return Written::Misfit;
         }
         let racing = unordered(t, self.write, bytes(self.write) & new);
         cell::tell(self.write, racing, Class::WRITE, found);
         let mut left = new & !racing;
-        for read in &self.reads {
-            let racing = unordered(t, *read, left & bytes(*read));
-            cell::tell(*read, racing, Class::READ, found);
+        for read in self.each() {
+            let racing = unordered(t, read, left & bytes(read));
+            cell::tell(read, racing, Class::READ, found);
             left &= !racing;
         }
         Written::Word(if stays {
@@ -104,8 +158,8 @@ impl Many {
     pub fn runs(&self) -> Runs {
         Runs::new(|byte| {
             let write = Some(self.write).filter(|write| touches(*write, byte));
-            let reads = self.reads.iter().filter(|read| touches(**read, byte));
-            let reads: Vec<_> = reads.map(|read| part(*read, byte)).collect();
+            let reads = self.each().filter(|read| touches(*read, byte));
+            let reads: Vec<_> = reads.map(|read| part(read, byte)).collect();
             Location::with_reads(write.map(|write| part(write, byte)).unwrap_or_default(), &reads)
         })
     }
