@@ -21,7 +21,7 @@ fn found(trace: &Trace, model: Model, solver: SolverName) -> Pairs {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
     fn finds_the_same_races_in_random_windows(mut trace in traces(Config {
@@ -42,8 +42,8 @@ proptest! {
 
 #[test]
 fn finds_the_same_races_where_few_pairs_are_decided_without_a_solver() {
-    for seed in 0..6 {
-        let trace = parse(&handed_on(105, seed));
+    for seed in 0..8 {
+        let trace = parse(&handed_on(140, seed));
         let own = found(&trace, Model::Mc, SolverName::Order);
         assert!(!own.is_empty());
         assert_eq!(found(&trace, Model::Mc, SolverName::Z3), own, "{seed}");
