@@ -758,7 +758,7 @@ fn solvers() -> impl TypedValueParser<Value = SolverName> {
         solver.map_err(|error| match name.as_str() {
             "z3" => {
                 "this deadheat was built without it; `cargo install --path crates/cli --features z3` builds \
-                     one with it, where libz3-dev is installed"
+                     one with it, where libz3-dev and libclang are installed"
                     .to_owned()
             }
             _ => error,

@@ -109,26 +109,3 @@ proptest! {
         is_subset(&trace, Model::Cp, &|a, b| cp.contains(&(a, b)))?;
     }
 }
-
-/// Both solvers answer alike.
-#[cfg(feature = "z3")]
-mod z3 {
-    use super::*;
-
-    proptest! {
-        #![proptest_config(cases(200))]
-
-        #[test]
-        fn agrees_with_the_own_solver(mut trace in traces(small(Config::all()))) {
-            realistic(&mut trace);
-            for model in [Model::Mc, Model::Rdit] {
-                let options = deadheat_predict::Options {
-                    model,
-                    solver: deadheat_predict::SolverName::Z3,
-                    ..Default::default()
-                };
-                prop_assert_eq!(common::predicted_with(&trace, &options), predicted(&trace, model), "{:?}", trace);
-            }
-        }
-    }
-}

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{parse, predicted, predicted_in};
+use common::{handed_on, parse, predicted, predicted_in};
 use deadheat_predict::{Model, Options, predict};
 use deadheat_trace::generate::{self, Generator};
 use deadheat_trace::recipe::{Config, traces};
@@ -100,30 +100,6 @@ fn the_number_of_jobs_changes_nothing() {
         assert!(found.len() >= 3, "{}", found.len());
         assert_eq!(expect.get_or_insert_with(|| found.clone()), &found, "{jobs} jobs");
     }
-}
-
-/// Rounds of: write a number, take a lock, pass the state on, give the lock back, read another's number. The order of critical
-/// sections and the sources of reads are free, so that the solver has much to do.
-fn handed_on(events: usize, seed: u64) -> String {
-    use std::fmt::Write;
-    let mut trace = String::new();
-    let mut states = [0_u64; 2];
-    let mut random = seed;
-    for _ in 0..events / 7 {
-        random = random
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1_442_695_040_888_963_407);
-        let (t, lock, slot) = (random >> 60 & 3, (random >> 50 & 1) as usize, random >> 40 & 7);
-        let state = states[lock];
-        states[lock] = (state + (random >> 33 & 1)) % 3;
-        let _ = writeln!(
-            trace,
-            "T{t} w d{slot}; T{t} acq L{lock}; T{t} r s{lock} ={state}; T{t} w s{lock} ={}; T{t} rel L{lock}; T{t} w e{slot}; T{t} r d{}",
-            states[lock],
-            (slot + 1) % 8
-        );
-    }
-    trace
 }
 
 #[test]

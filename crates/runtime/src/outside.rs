@@ -26,6 +26,7 @@
 //! `dlclose` are pairs on what is loaded ([`Key::LOADER`]), because constructors and destructors of libraries run in them, and a
 //! `dlsym` that finds a function comes after those. (Replacing `dlopen` would change whose `RUNPATH` counts.)
 
+mod exact;
 mod lately;
 mod library;
 pub mod links;

@@ -585,3 +585,83 @@ fn libraries_as_they_come_raise_no_false_alarm() {
         assert_eq!(predicted(&trace, "rdit"), BTreeSet::new(), "{name}");
     }
 }
+
+/// Locks beside what they guard, in one block and in one array: a race on `uses`, line 9, and on `drawn`, line 13, none on `paid`.
+const SLOTS: &str = r#"#include <pthread.h>
+#include <stdlib.h>
+struct slot { pthread_mutex_t lock; pthread_cond_t some; long uses, paid; };
+static struct slot *slots;
+static struct { pthread_mutex_t lock; long drawn; } table[4];
+static void pay(struct slot *s) {
+    s->paid += 1;
+}
+static void use(struct slot *s) { s->uses += 1; }
+static void draw(int from) {
+    pthread_mutex_lock(&table[from].lock);
+    // The lock of another.
+    table[0].drawn += 1;
+    pthread_mutex_unlock(&table[from].lock);
+}
+static void *work(void *argument) {
+    for (int i = 0; i < 8; i++) {
+        struct slot *s = &slots[i % 2];
+        pthread_mutex_lock(&s->lock);
+        pay(s);
+        pthread_cond_signal(&s->some);
+        pthread_mutex_unlock(&s->lock);
+        use(s);
+        draw(argument != NULL);
+    }
+    return argument;
+}
+int main(void) {
+    slots = calloc(2, sizeof *slots);
+    for (int i = 0; i < 2; i++) pthread_mutex_init(&slots[i].lock, NULL), pthread_cond_init(&slots[i].some, NULL);
+    for (int i = 0; i < 4; i++) pthread_mutex_init(&table[i].lock, NULL);
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, work, i ? &threads : NULL);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn a_missing_lock_orders_only_by_its_own_bytes() {
+    let files = Files::new();
+    let source = files.file("slots.c", SLOTS);
+    let trace = files.path("run.dht");
+    let exclude = ["--exclude", "pthread_mutex_*", "--exclude", "pthread_cond_*"];
+    recorded(&[&["-o", &trace][..], &exclude, &[&source]].concat());
+    is_well_formed(&trace);
+    let (events, tables) = read(&trace);
+    for event in &events {
+        if let Op::CallBegin { function, objects } = event.op {
+            let sizes: Vec<u32> = tables.objects(objects).iter().map(|object| object.size).collect();
+            let expect = if tables.name(function).starts_with("pthread_mutex_") {
+                40
+            } else {
+                48
+            };
+            assert_eq!(sizes, [expect], "{}", tables.name(function));
+        }
+    }
+    assert_eq!(predicted(&trace, "rdit"), BTreeSet::from([(9, 9), (13, 13)]));
+    assert!(
+        predicted(&trace, "mc").contains(&(7, 7)),
+        "a false alarm of those who do not see calls"
+    );
+
+    // A function of that name that is not libc's may use anything beside what it is given.
+    let own = "int pthread_mutex_lock(pthread_mutex_t *m) { while (pthread_mutex_trylock(m)); return 0; }\n";
+    let source = files.file(
+        "own.c",
+        &SLOTS.replacen("struct slot {", &format!("{own}struct slot {{"), 1),
+    );
+    recorded(&["-o", &trace, "--exclude", "pthread_mutex_lock", &source]);
+    let (events, tables) = read(&trace);
+    let whole = |event: &Event| match event.op {
+        Op::CallBegin { objects, .. } => tables.objects(objects).iter().any(|object| object.size > 48),
+        _ => true,
+    };
+    assert!(events.iter().all(whole));
+}

@@ -9,6 +9,7 @@ use deadheat_event::{AtomicOp, Event, Mode, Object, Op, SyncId, Tables, ThreadId
 use deadheat_predict::{Model, Options, Windows, look};
 use deadheat_trace::recipe::Trace;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::fmt::Write;
 
 /// Pairs of events, the earlier one first.
 pub type Pairs = BTreeSet<(usize, usize)>;
@@ -51,6 +52,29 @@ pub fn predicted_with(trace: &Trace, options: &Options) -> Pairs {
         }
     }
     pairs
+}
+
+/// Rounds of: write a number, take a lock, pass the state on, give the lock back, read another's number. The order of critical
+/// sections and the sources of reads are free, so that the solver has much to do.
+pub fn handed_on(events: usize, seed: u64) -> String {
+    let mut trace = String::new();
+    let mut states = [0_u64; 2];
+    let mut random = seed;
+    for _ in 0..events / 7 {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        let (t, lock, slot) = (random >> 60 & 3, (random >> 50 & 1) as usize, random >> 40 & 7);
+        let state = states[lock];
+        states[lock] = (state + (random >> 33 & 1)) % 3;
+        let _ = writeln!(
+            trace,
+            "T{t} w d{slot}; T{t} acq L{lock}; T{t} r s{lock} ={state}; T{t} w s{lock} ={}; T{t} rel L{lock}; T{t} w e{slot}; T{t} r d{}",
+            states[lock],
+            (slot + 1) % 8
+        );
+    }
+    trace
 }
 
 /// Gives accesses the values that a memory of zeros would have had, with few different ones written.

@@ -80,6 +80,16 @@ fn is_known(file: &str) -> bool {
     KNOWN.iter().any(|name| file.starts_with(name)) || openmp::tells(file)
 }
 
+/// Whether a function is libc's own, or the runtime's in its place.
+pub fn is_libc(function: usize) -> bool {
+    let own = |file: &str| {
+        ["libc.so", "libpthread.so", "librt.so", "libdeadheat_rt"]
+            .iter()
+            .any(|name| file.starts_with(name))
+    };
+    object_of(function, |loaded| own(&loaded.file)).unwrap_or(false)
+}
+
 /// How calls of a function are treated: [`Callee::state`] from [`callee::OUTSIDE`] on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Treated {

@@ -165,24 +165,8 @@ impl Search {
             self.starts.push(start);
             return;
         }
-        let own = t.stack;
-        let (stack, readable) = if (own.0..own.1).contains(&root) {
-            (Some(own), true)
-        } else {
-            let registry = registry::lock();
-            let all = registry.entries.iter().enumerate().rev();
-            let found = all
-                .map(|(id, entry)| (id, entry.stack))
-                .find(|(_, stack)| (stack.0..stack.1).contains(&root));
-            // Those of others may go away while they are looked at, but the first thread's does not.
-            (
-                found.map(|(_, stack)| stack),
-                found.is_some_and(|(id, _)| id == 0),
-            )
-        };
-        let Some((start, end)) = stack else {
-            // Some mapping.
-            self.locals.push((super::Key::REST.0 | 1 << 62, 1));
+        let Some(((start, end), readable)) = stack_at(t, root) else {
+            self.locals.push(MAPPING);
             return;
         };
         self.locals.push((start, end - start));
@@ -243,6 +227,38 @@ impl Search {
         pages.dedup();
         (all.then_some(objects), pages)
     }
+}
+
+/// These bytes and no more.
+pub fn exactly(t: &Thread, used: &[Object]) -> Vec<Object> {
+    variables::look();
+    let mut objects: Vec<Object> = used
+        .iter()
+        .map(|&(addr, len)| match object_at(addr) {
+            // The same bytes may be mapped at several addresses.
+            None if stack_at(t, addr).is_none() => MAPPING,
+            _ => (addr, len),
+        })
+        .collect();
+    objects.sort_unstable();
+    objects.dedup();
+    objects
+}
+
+/// Memory that the program has mapped itself.
+const MAPPING: Object = (super::Key::REST.0 | 1 << 62, 1);
+
+/// The stack that an address is in, and whether it can be looked at.
+fn stack_at(t: &Thread, addr: usize) -> Option<((usize, usize), bool)> {
+    let within = |stack: &(usize, usize)| (stack.0..stack.1).contains(&addr);
+    if within(&t.stack) {
+        return Some((t.stack, true));
+    }
+    let registry = registry::lock();
+    let all = registry.entries.iter().enumerate().rev();
+    // Those of others may go away while they are looked at, but the first thread's does not.
+    all.map(|(id, entry)| (entry.stack, id == 0))
+        .find(|(stack, _)| within(stack))
 }
 
 /// The heap block or static variable at an address.

@@ -1,7 +1,7 @@
 //! Calls as they are recorded: RDIT's `CallBegin`, with the objects that the call reaches.
 
 use super::objects::{self, Calls, Object};
-use super::{Key, library, variables};
+use super::{Key, exact, library, variables};
 use crate::rules::Action;
 use crate::thread::Thread;
 use crate::{channel, record};
@@ -63,7 +63,15 @@ pub fn objects(
     if action == Action::Ignore || options.calls == Calls::None {
         return None;
     }
-    let Some(mut reached) = objects::reached(t, roots) else {
+    let exact = match action {
+        Action::Objects => exact::used(function, name, roots),
+        _ => None,
+    };
+    let reached = match exact {
+        Some(used) => Some(objects::exactly(t, &used)),
+        None => objects::reached(t, roots),
+    };
+    let Some(mut reached) = reached else {
         return Some(None);
     };
     reached.extend(by_rule(function, name));
