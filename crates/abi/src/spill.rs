@@ -67,10 +67,11 @@ const SLOT_BITS: u32 = 11;
 const NO_VALUE: u32 = 15;
 const SAME_VALUE: u32 = 14;
 
-/// Granules of a thread whose values are remembered, as many pages of them.
-const VALUES: usize = 1 << (PAGE_BITS + GRANULE_BITS);
+/// Bytes of a thread whose values are remembered, as many pages of them. There are some more behind them, so that whatever begins in there
+/// ends in there.
+const VALUES: usize = 1 << (PAGE_BITS + PAGE);
 const PAGE_BITS: u32 = 6;
-const GRANULE_BITS: u32 = 9;
+const PAGE: u32 = 12;
 
 /// The first byte of a short record.
 const SHORT: u8 = 0x80;
@@ -226,15 +227,15 @@ pub struct Memo {
     last: u32,
     /// The one that came after it the time before.
     expected: u32,
-    /// Of loads and stores, by [`value_of`].
-    values: Box<[u64; VALUES]>,
+    /// The bytes of loads and stores, by [`value_of`].
+    values: Box<[u8; VALUES + 8]>,
 }
 
 impl Default for Memo {
     fn default() -> Self {
         let (Ok(slots), Ok(values)) = (
             vec![Slot::default(); SLOTS].into_boxed_slice().try_into(),
-            vec![0; VALUES].into_boxed_slice().try_into(),
+            vec![0; VALUES + 8].into_boxed_slice().try_into(),
         ) else {
             unreachable!("they are as long")
         };
@@ -266,40 +267,49 @@ impl Memo {
         self.expected = self.slot(number).next;
     }
 
-    /// Remembers a value of `8 << size` bits, within a granule. Whether it was there already.
+    /// Remembers a value of `8 << size` bits. Whether it was there already.
     #[inline(always)]
     fn remember(&mut self, addr: u64, size: u8, value: u64) -> bool {
-        let granule = &mut self.values[value_of(addr)];
-        if size == 3 {
-            return core::mem::replace(granule, value) == value;
+        match size {
+            0 => self.replace([value as u8], addr, value, |[byte]| byte.into()),
+            1 => self.replace((value as u16).to_le_bytes(), addr, value, |bytes| {
+                u16::from_le_bytes(bytes).into()
+            }),
+            2 => self.replace((value as u32).to_le_bytes(), addr, value, |bytes| {
+                u32::from_le_bytes(bytes).into()
+            }),
+            _ => self.replace(value.to_le_bytes(), addr, value, u64::from_le_bytes),
         }
-        let (shift, mask) = place(addr, size);
-        let before = *granule;
-        *granule = before & !(mask << shift) | (value & mask) << shift;
+    }
+
+    #[inline(always)]
+    fn replace<const LEN: usize>(
+        &mut self,
+        bytes: [u8; LEN],
+        addr: u64,
+        value: u64,
+        number: impl Fn([u8; LEN]) -> u64,
+    ) -> bool {
+        let at = value_of(addr);
+        let mut before = [0; LEN];
+        before.copy_from_slice(&self.values[at..at + LEN]);
+        self.values[at..at + LEN].copy_from_slice(&bytes);
         // Not what does not fit in there.
-        before >> shift & mask == value
+        number(before) == value
     }
 
     /// The value that is remembered.
     fn remembered(&self, addr: u64, size: u8) -> u64 {
-        let (shift, mask) = place(addr, size);
-        self.values[value_of(addr)] >> shift & mask
+        number(&self.values[..], value_of(addr), 1 << (size & 3)).unwrap_or(0)
     }
-}
-
-/// Where in its granule a value is, as far as it is in one.
-#[inline(always)]
-fn place(addr: u64, size: u8) -> (u32, u64) {
-    let shift = if size == 3 { 0 } else { (addr as u32 & 7) * 8 };
-    (shift, !0 >> (64 - (8u32 << (size & 3))))
 }
 
 /// Where the value of an address is remembered: neighbours stay so, for the caches' sake; pages of them are apart.
 #[inline(always)]
 fn value_of(addr: u64) -> usize {
     const PAGES: u64 = (1 << PAGE_BITS) - 1;
-    let above = addr >> PAGE_BITS & PAGES << (GRANULE_BITS + 3);
-    ((addr ^ above) >> 3) as usize % VALUES
+    let above = addr >> PAGE_BITS & PAGES << PAGE;
+    (addr ^ above) as usize % VALUES
 }
 
 /// Whether the values of records of a kind are remembered.

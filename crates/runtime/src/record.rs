@@ -240,6 +240,25 @@ impl Log {
         self.at = write(memo, &mut Mapped, self.at, growth, record);
     }
 
+    /// The same, out of the way.
+    #[inline(never)]
+    fn put_any(&mut self, time: u64, record: Record) {
+        self.put(time, record);
+    }
+
+    /// Writes a record of time `time` of a word, which may be `behind` that of the last record. There is room.
+    #[inline(always)]
+    fn put_word(&mut self, time: u64, record: Record, behind: bool) {
+        if !behind || time != self.time + 1 {
+            return self.put_any(time, record);
+        }
+        self.time = time;
+        self.seen.store(time, Ordering::Release);
+        // SAFETY: it is on.
+        let memo = unsafe { self.memo.as_mut().unwrap_unchecked() };
+        self.at = write_behind(memo, &mut Mapped, self.at, record);
+    }
+
     /// Writes a record for each of some words side by side, from the next time on, if the first is of the place that is expected. Nothing
     /// is done otherwise.
     #[inline(always)]

@@ -1,8 +1,8 @@
 //! The loads and stores of a program that was built to be recorded: the runtime makes them.
 //!
 //! What lies within a granule is one record. What does not (a vector, an access across eight bytes) is recorded in
-//! pieces that do, in the order of their addresses: in one step if they are whole granules of a line, otherwise one after another, as
-//! a processor may make it as well.
+//! pieces that do, in the order of their addresses: in one step if they are whole granules of a line, or of a region of the thread's own, otherwise
+//! one after another, as a processor may make it as well.
 //!
 //! A hook does what is commonest by itself: memory of the thread's own, and the record that is expected. All else is left to a function that
 //! is called last and does all of it ([`shared`], [`slow`]), so that the hook keeps nothing across calls and has nothing to save.
@@ -13,11 +13,16 @@ mod slow;
 use super::granule::LINE;
 use super::{CALLS, unaligned};
 use crate::outside::objects;
-use crate::owners::{IN_SECTION, Whose};
+use crate::owners::{IN_SECTION, REGION_MASK, Whose};
 use crate::thread::Thread;
 use crate::tls::{self, Tls};
 use deadheat_abi::spill::{Kind, Record};
 use std::sync::atomic::{Ordering, compiler_fence};
+
+/// Words side by side, as the conventions of C have them: one or two in registers.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Words<const WORDS: usize>([u64; WORDS]);
 
 /// # Safety
 /// The bytes can be read.
@@ -106,22 +111,28 @@ fn leave(tls: *mut Tls) -> bool {
     }
 }
 
-/// Whether there is room for the records of so many pieces, each within a granule, all of them in one line.
+/// Whether there is room for the records of so many pieces, each within a granule, all of them in one region.
 #[inline(always)]
 fn is_quick<const SIZE: usize, const WORDS: usize>(t: &Thread, addr: usize) -> bool {
-    addr % 8 + SIZE <= 8 && addr % LINE + SIZE * WORDS <= LINE && t.log.at < t.log.full
+    addr % 8 + SIZE <= 8 && (addr & REGION_MASK) + SIZE * WORDS <= REGION_MASK + 1 && t.log.at < t.log.full
 }
 
-/// A plain load of the program, of one word or two. Who calls it for one looks at the lower half only.
+/// Whether so many pieces are all in one line.
+#[inline(always)]
+fn is_in_line<const SIZE: usize, const WORDS: usize>(addr: usize) -> bool {
+    addr % LINE + SIZE * WORDS <= LINE
+}
+
+/// A plain load of the program, of some words.
 ///
 /// # Safety
 /// As for the load.
-pub unsafe extern "C" fn load<const SIZE: usize, const WORDS: usize>(addr: usize, pc: usize) -> u128 {
+pub unsafe extern "C" fn load<const SIZE: usize, const WORDS: usize>(addr: usize, pc: usize) -> Words<WORDS> {
     // Here, before anything is held: where it faults, the program may go on somewhere else.
     // SAFETY: the program's own access, here and below.
     let early = unsafe { read_words::<SIZE, WORDS>(addr) };
     let Some((tls, t)) = enter() else {
-        return both(early);
+        return Words(early);
     };
     // SAFETY: as above.
     unsafe {
@@ -130,7 +141,10 @@ pub unsafe extern "C" fn load<const SIZE: usize, const WORDS: usize>(addr: usize
         }
         match t.owner.whose(addr) {
             Some(Whose::Own) => {}
-            Some(Whose::Shared) => return shared::load::<SIZE, WORDS>(tls, t, addr, pc),
+            Some(Whose::Shared) if is_in_line::<SIZE, WORDS>(addr) => {
+                return shared::load::<SIZE, WORDS>(tls, t, addr, pc);
+            }
+            Some(Whose::Shared) => return shared::load_across::<SIZE, WORDS>(tls, t, addr, pc),
             _ => return slow::load::<SIZE, WORDS>(tls, t, addr, pc),
         }
         let words = read_words::<SIZE, WORDS>(addr);
@@ -139,23 +153,17 @@ pub unsafe extern "C" fn load<const SIZE: usize, const WORDS: usize>(addr: usize
         if CALLS.0.load(Ordering::Acquire) > t.log.time || !t.log.put_next(record, words) {
             return slow::load::<SIZE, WORDS>(tls, t, addr, pc);
         }
-        let loaded = both(words);
+        let loaded = Words(words);
         if leave(tls) { deliver(loaded) } else { loaded }
     }
 }
 
-/// A plain store of the program, of one word, or two.
+/// A plain store of the program, of some words.
 ///
 /// # Safety
 /// As for the store.
 #[inline(always)]
-unsafe extern "C" fn store_words<const SIZE: usize, const WORDS: usize>(
-    addr: usize,
-    low: u64,
-    high: u64,
-    pc: usize,
-) {
-    let words = words::<WORDS>(low, high);
+unsafe fn store_words<const SIZE: usize, const WORDS: usize>(addr: usize, words: [u64; WORDS], pc: usize) {
     let Some((tls, t)) = enter() else {
         // SAFETY: the program's own access, here and below.
         unsafe { write_words::<SIZE, WORDS>(addr, words) };
@@ -165,16 +173,21 @@ unsafe extern "C" fn store_words<const SIZE: usize, const WORDS: usize>(
     unsafe {
         let links = objects::is_remembering() && SIZE == 8 && words.into_iter().any(objects::is_like_address);
         if links || !is_quick::<SIZE, WORDS>(t, addr) {
-            return slow::store::<SIZE, WORDS>(tls, t, addr, low, high, pc);
+            return slow::store::<SIZE, WORDS>(tls, t, addr, Words(words), pc);
         }
         match t.owner.whose(addr) {
             Some(Whose::Own) => {}
-            Some(Whose::Shared) => return shared::store::<SIZE, WORDS>(tls, t, addr, low, high, pc),
-            _ => return slow::store::<SIZE, WORDS>(tls, t, addr, low, high, pc),
+            Some(Whose::Shared) if is_in_line::<SIZE, WORDS>(addr) => {
+                return shared::store::<SIZE, WORDS>(tls, t, addr, Words(words), pc);
+            }
+            Some(Whose::Shared) => {
+                return shared::store_across::<SIZE, WORDS>(tls, t, addr, Words(words), pc);
+            }
+            _ => return slow::store::<SIZE, WORDS>(tls, t, addr, Words(words), pc),
         }
         let record = access(Kind::Store, SIZE, addr, pc, words[0]);
         if CALLS.0.load(Ordering::Acquire) > t.log.time || !t.log.put_next(record, words) {
-            return slow::store::<SIZE, WORDS>(tls, t, addr, low, high, pc);
+            return slow::store::<SIZE, WORDS>(tls, t, addr, Words(words), pc);
         }
         write_words::<SIZE, WORDS>(addr, words);
         if leave(tls) {
@@ -189,7 +202,7 @@ unsafe extern "C" fn store_words<const SIZE: usize, const WORDS: usize>(
 /// As for the store.
 pub unsafe extern "C" fn store<const SIZE: usize>(addr: usize, value: u64, pc: usize) {
     // SAFETY: as the caller promises.
-    unsafe { store_words::<SIZE, 1>(addr, value, 0, pc) };
+    unsafe { store_words::<SIZE, 1>(addr, [value], pc) };
 }
 
 /// A plain store of 16 bytes.
@@ -198,7 +211,7 @@ pub unsafe extern "C" fn store<const SIZE: usize>(addr: usize, value: u64, pc: u
 /// As for the store.
 pub unsafe extern "C" fn store16(addr: usize, low: u64, high: u64, pc: usize) {
     // SAFETY: as the caller promises.
-    unsafe { store_words::<8, 2>(addr, low, high, pc) };
+    unsafe { store_words::<8, 2>(addr, [low, high], pc) };
 }
 
 /// Has signals come that were put off, and hands on what was loaded.
@@ -207,19 +220,6 @@ pub unsafe extern "C" fn store16(addr: usize, low: u64, high: u64, pc: usize) {
 extern "C" fn deliver<T>(loaded: T) -> T {
     crate::thread::deliver();
     loaded
-}
-
-/// One word, or two, as one number.
-#[inline(always)]
-fn both<const WORDS: usize>(words: [u64; WORDS]) -> u128 {
-    let high = words.get(1).copied().unwrap_or(0);
-    u128::from(words[0]) | u128::from(high) << 64
-}
-
-/// As many of two words as there are.
-#[inline(always)]
-fn words<const WORDS: usize>(low: u64, high: u64) -> [u64; WORDS] {
-    std::array::from_fn(|n| if n == 0 { low } else { high })
 }
 
 /// If a pointer was stored, what can be reached is another now.

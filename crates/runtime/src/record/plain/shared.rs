@@ -1,8 +1,8 @@
 //! Loads and stores where several threads use a region: the line has times, and perhaps a lock that is taken.
 
 use super::super::CALLS;
-use super::super::granule::{Held, Leased};
-use super::{access, deliver, leave, may_be_pointers, read_words, words, write_words};
+use super::super::granule::{Held, LINE, Leased};
+use super::{Words, access, deliver, leave, may_be_pointers, read, read_words, write_to, write_words};
 use crate::thread::Thread;
 use crate::tls::Tls;
 use deadheat_abi::spill::Kind;
@@ -18,7 +18,7 @@ pub unsafe extern "C" fn load<const SIZE: usize, const WORDS: usize>(
     t: &mut Thread,
     addr: usize,
     pc: usize,
-) -> u128 {
+) -> Words<WORDS> {
     let last = t.log.time;
     if let Some(leased) = Leased::look(addr, last, WORDS as u64) {
         // SAFETY: as the caller promises.
@@ -26,7 +26,7 @@ pub unsafe extern "C" fn load<const SIZE: usize, const WORDS: usize>(
         let record = access(Kind::Load, SIZE, addr, pc, words[0]);
         // After the load: what a missing call wrote is not seen before the call.
         if leased.is_valid() && CALLS.0.load(Ordering::Acquire) <= last && t.log.put_next(record, words) {
-            let loaded = super::both(words);
+            let loaded = Words(words);
             return if leave(tls) { deliver(loaded) } else { loaded };
         }
     }
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn load<const SIZE: usize, const WORDS: usize>(
         return unsafe { load_held::<SIZE, WORDS, true>(tls, t, addr, pc) };
     }
     held.unlock(false, last + WORDS as u64);
-    let loaded = super::both(words);
+    let loaded = Words(words);
     if leave(tls) { deliver(loaded) } else { loaded }
 }
 
@@ -57,7 +57,7 @@ unsafe extern "C" fn load_held<const SIZE: usize, const WORDS: usize, const LOCK
     t: &mut Thread,
     addr: usize,
     pc: usize,
-) -> u128 {
+) -> Words<WORDS> {
     if !LOCKED {
         Held::wait(addr);
     }
@@ -69,7 +69,7 @@ unsafe extern "C" fn load_held<const SIZE: usize, const WORDS: usize, const LOCK
     let record = access(Kind::Load, SIZE, addr, pc, words[0]);
     let time = t.log.put_words(time, record, words);
     held.unlock(false, time);
-    let loaded = super::both(words);
+    let loaded = Words(words);
     if leave(tls) { deliver(loaded) } else { loaded }
 }
 
@@ -82,23 +82,21 @@ pub unsafe extern "C" fn store<const SIZE: usize, const WORDS: usize>(
     tls: *mut Tls,
     t: &mut Thread,
     addr: usize,
-    low: u64,
-    high: u64,
+    words: Words<WORDS>,
     pc: usize,
 ) {
     let Some(held) = Held::try_lock(addr) else {
         // SAFETY: as the caller promises.
-        return unsafe { store_held::<SIZE, WORDS, false>(tls, t, addr, low, high, pc) };
+        return unsafe { store_held::<SIZE, WORDS, false>(tls, t, addr, words, pc) };
     };
-    let words = words::<WORDS>(low, high);
     let last = t.log.time;
-    let record = access(Kind::Store, SIZE, addr, pc, words[0]);
-    if held.time(last, true) != last + 1 || !t.log.put_next(record, words) {
+    let record = access(Kind::Store, SIZE, addr, pc, words.0[0]);
+    if held.time(last, true) != last + 1 || !t.log.put_next(record, words.0) {
         // SAFETY: as the caller promises.
-        return unsafe { store_held::<SIZE, WORDS, true>(tls, t, addr, low, high, pc) };
+        return unsafe { store_held::<SIZE, WORDS, true>(tls, t, addr, words, pc) };
     }
     // SAFETY: as the caller promises.
-    unsafe { write_words::<SIZE, WORDS>(addr, words) };
+    unsafe { write_words::<SIZE, WORDS>(addr, words.0) };
     held.unlock(true, last + WORDS as u64);
     if leave(tls) {
         deliver(());
@@ -114,15 +112,14 @@ unsafe extern "C" fn store_held<const SIZE: usize, const WORDS: usize, const LOC
     tls: *mut Tls,
     t: &mut Thread,
     addr: usize,
-    low: u64,
-    high: u64,
+    words: Words<WORDS>,
     pc: usize,
 ) {
     if !LOCKED {
         Held::wait(addr);
     }
     let held = Held::locked(addr);
-    let words = words::<WORDS>(low, high);
+    let Words(words) = words;
     let time = held.time(t.log.time, true);
     let record = access(Kind::Store, SIZE, addr, pc, words[0]);
     let time = t.log.put_words(time, record, words);
@@ -130,6 +127,82 @@ unsafe extern "C" fn store_held<const SIZE: usize, const WORDS: usize, const LOC
     unsafe { write_words::<SIZE, WORDS>(addr, words) };
     may_be_pointers::<SIZE, WORDS>(addr, words);
     held.unlock(true, time);
+    if leave(tls) {
+        deliver(());
+    }
+}
+
+/// A load, by a thread that is in a section, of words of two lines for which there is room: one word after the other.
+///
+/// # Safety
+/// As for the load.
+#[inline(never)]
+pub unsafe extern "C" fn load_across<const SIZE: usize, const WORDS: usize>(
+    tls: *mut Tls,
+    t: &mut Thread,
+    addr: usize,
+    pc: usize,
+) -> Words<WORDS> {
+    // SAFETY: as the caller promises.
+    let words = std::array::from_fn(|n| unsafe { load_word::<SIZE>(t, addr + SIZE * n, pc, n > 0) });
+    let loaded = Words(words);
+    if leave(tls) { deliver(loaded) } else { loaded }
+}
+
+/// A word, which may be `behind` another of the same load.
+///
+/// # Safety
+/// As for the load.
+#[inline(always)]
+unsafe fn load_word<const SIZE: usize>(t: &mut Thread, addr: usize, pc: usize, behind: bool) -> u64 {
+    let last = t.log.time;
+    if let Some(leased) = Leased::look(addr, last, 1) {
+        // SAFETY: as the caller promises.
+        let word = unsafe { read::<SIZE>(addr) };
+        // As above.
+        if leased.is_valid() && CALLS.0.load(Ordering::Acquire) <= last {
+            let record = access(Kind::Load, SIZE, addr, pc, word);
+            t.log.put_word(last + 1, record, behind);
+            return word;
+        }
+    }
+    let held = Held::lock(addr);
+    // SAFETY: as the caller promises.
+    let word = unsafe { read::<SIZE>(addr) };
+    compiler_fence(Ordering::SeqCst);
+    let time = held.time(last, false);
+    t.log
+        .put_word(time, access(Kind::Load, SIZE, addr, pc, word), behind);
+    held.unlock(false, time);
+    word
+}
+
+/// A store, by a thread that is in a section, of words of two lines for which there is room: one line after the other.
+///
+/// # Safety
+/// As for the store.
+#[inline(never)]
+pub unsafe extern "C" fn store_across<const SIZE: usize, const WORDS: usize>(
+    tls: *mut Tls,
+    t: &mut Thread,
+    addr: usize,
+    words: Words<WORDS>,
+    pc: usize,
+) {
+    let mut held = Held::lock(addr);
+    for (n, word) in words.0.into_iter().enumerate() {
+        let addr = addr + SIZE * n;
+        if n > 0 && addr.is_multiple_of(LINE) {
+            held.unlock(true, t.log.time);
+            held = Held::lock(addr);
+        }
+        let time = held.time(t.log.time, true);
+        t.log
+            .put_word(time, access(Kind::Store, SIZE, addr, pc, word), n > 0);
+        // SAFETY: as the caller promises.
+        unsafe { write_to::<SIZE>(addr, word) };
+    }
+    held.unlock(true, t.log.time);
     if leave(tls) {
         deliver(());
     }

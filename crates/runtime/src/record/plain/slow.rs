@@ -2,8 +2,8 @@
 //! first, a run that is steered, a place or a time that is not the expected one.
 
 use super::super::granule::Held;
-use super::{Thread, Tls, access, both, deliver, is_quick, leave, may_be_pointer, may_be_pointers};
-use super::{read, read_words, words, write_to, write_words};
+use super::{Thread, Tls, Words, access, deliver, is_quick, leave, may_be_pointer, may_be_pointers};
+use super::{read, read_words, write_to, write_words};
 use crate::owners::Whose;
 use crate::record::CALLS;
 use crate::steer;
@@ -20,12 +20,12 @@ pub unsafe extern "C" fn load<const SIZE: usize, const WORDS: usize>(
     t: &mut Thread,
     addr: usize,
     pc: usize,
-) -> u128 {
+) -> Words<WORDS> {
     if !is_quick::<SIZE, WORDS>(t, addr) || t.owner.whose(addr) != Some(Whose::Own) {
         // SAFETY: as the caller promises.
         let words: [u64; WORDS] =
-            std::array::from_fn(|n| unsafe { load_slowly::<SIZE>(t, addr + SIZE * n, pc) });
-        let loaded = both(words);
+            std::array::from_fn(|n| unsafe { load_slowly::<SIZE>(t, addr + SIZE * n, pc, n > 0) });
+        let loaded = Words(words);
         return if leave(tls) { deliver(loaded) } else { loaded };
     }
     // SAFETY: as the caller promises.
@@ -34,15 +34,17 @@ pub unsafe extern "C" fn load<const SIZE: usize, const WORDS: usize>(
     let time = t.log.time.max(CALLS.0.load(Ordering::Acquire)) + 1;
     t.log
         .put_words(time, access(Kind::Load, SIZE, addr, pc, words[0]), words);
-    let loaded = both(words);
+    let loaded = Words(words);
     if leave(tls) { deliver(loaded) } else { loaded }
 }
 
+/// One word, which may be `behind` another of the same load.
+///
 /// # Safety
 /// As for the load.
 #[cold]
 #[inline(never)]
-unsafe fn load_slowly<const SIZE: usize>(t: &mut Thread, addr: usize, pc: usize) -> u64 {
+unsafe fn load_slowly<const SIZE: usize>(t: &mut Thread, addr: usize, pc: usize, behind: bool) -> u64 {
     t.owner.leave();
     if addr % 8 + SIZE > 8 {
         let mut value = 0;
@@ -50,9 +52,9 @@ unsafe fn load_slowly<const SIZE: usize>(t: &mut Thread, addr: usize, pc: usize)
             // SAFETY: part of the program's own access.
             let piece = unsafe {
                 match size {
-                    1 => load_slowly::<1>(t, addr + offset, pc),
-                    2 => load_slowly::<2>(t, addr + offset, pc),
-                    _ => load_slowly::<4>(t, addr + offset, pc),
+                    1 => load_slowly::<1>(t, addr + offset, pc, false),
+                    2 => load_slowly::<2>(t, addr + offset, pc, false),
+                    _ => load_slowly::<4>(t, addr + offset, pc, false),
                 }
             };
             value |= piece << (8 * offset);
@@ -75,7 +77,8 @@ unsafe fn load_slowly<const SIZE: usize>(t: &mut Thread, addr: usize, pc: usize)
     let value = unsafe { read::<SIZE>(addr) };
     compiler_fence(Ordering::SeqCst);
     let time = held.time(t.log.time, false);
-    t.log.put(time, access(Kind::Load, SIZE, addr, pc, value));
+    t.log
+        .put_word(time, access(Kind::Load, SIZE, addr, pc, value), behind);
     held.raise(t, false, time);
     value
 }
@@ -89,15 +92,14 @@ pub unsafe extern "C" fn store<const SIZE: usize, const WORDS: usize>(
     tls: *mut Tls,
     t: &mut Thread,
     addr: usize,
-    low: u64,
-    high: u64,
+    words: Words<WORDS>,
     pc: usize,
 ) {
-    let words = words::<WORDS>(low, high);
+    let Words(words) = words;
     if !is_quick::<SIZE, WORDS>(t, addr) || t.owner.whose(addr) != Some(Whose::Own) {
         for (n, word) in words.into_iter().enumerate() {
             // SAFETY: as the caller promises.
-            unsafe { store_slowly::<SIZE>(t, addr + SIZE * n, word, pc) };
+            unsafe { store_slowly::<SIZE>(t, addr + SIZE * n, word, pc, n > 0) };
         }
     } else {
         let time = t.log.time.max(CALLS.0.load(Ordering::Acquire)) + 1;
@@ -112,11 +114,13 @@ pub unsafe extern "C" fn store<const SIZE: usize, const WORDS: usize>(
     }
 }
 
+/// One word, which may be `behind` another of the same store.
+///
 /// # Safety
 /// As for the store.
 #[cold]
 #[inline(never)]
-unsafe fn store_slowly<const SIZE: usize>(t: &mut Thread, addr: usize, value: u64, pc: usize) {
+unsafe fn store_slowly<const SIZE: usize>(t: &mut Thread, addr: usize, value: u64, pc: usize, behind: bool) {
     t.owner.leave();
     if addr % 8 + SIZE > 8 {
         for (offset, size) in pieces(addr, SIZE) {
@@ -124,9 +128,9 @@ unsafe fn store_slowly<const SIZE: usize>(t: &mut Thread, addr: usize, value: u6
             // SAFETY: part of the program's own access.
             unsafe {
                 match size {
-                    1 => store_slowly::<1>(t, addr + offset, piece, pc),
-                    2 => store_slowly::<2>(t, addr + offset, piece, pc),
-                    _ => store_slowly::<4>(t, addr + offset, piece, pc),
+                    1 => store_slowly::<1>(t, addr + offset, piece, pc, false),
+                    2 => store_slowly::<2>(t, addr + offset, piece, pc, false),
+                    _ => store_slowly::<4>(t, addr + offset, piece, pc, false),
                 }
             }
         }
@@ -145,7 +149,8 @@ unsafe fn store_slowly<const SIZE: usize>(t: &mut Thread, addr: usize, value: u6
     }
     let held = Held::take(t, addr);
     let time = held.time(t.log.time, true);
-    t.log.put(time, access(Kind::Store, SIZE, addr, pc, value));
+    t.log
+        .put_word(time, access(Kind::Store, SIZE, addr, pc, value), behind);
     // SAFETY: as above.
     unsafe { write_to::<SIZE>(addr, value) };
     held.raise(t, true, time);
