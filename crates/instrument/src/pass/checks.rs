@@ -14,9 +14,10 @@ use super::places::Places;
 use super::private::Private;
 use super::redirect::redirect;
 use super::redundant;
+use super::stretches::Filling;
 use super::templates::{Shape, Template};
 use super::whole::Whole;
-use super::{lanes, log, loops, neighbours, outside, perform, steady, unmasked};
+use super::{lanes, log, loops, neighbours, outside, perform, steady, stretches, unmasked};
 use crate::decisions::Rule;
 use crate::module::{Options, Placement};
 use deadheat_abi::{hooks, shadow};
@@ -172,6 +173,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 self.decisions.note(*at, access, Rule::Moved, None);
             }
         }
+        let (mut fillings, mut ends) = (Vec::new(), Vec::new());
         if self.placement == Placement::Full && !self.record {
             let decisions = &mut self.decisions;
             neighbours::merge(
@@ -183,6 +185,16 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 &mut standing,
                 |at, access, rule, by| decisions.note(at, access, rule, by),
             );
+            if plan.calls.twice.is_empty() {
+                (fillings, ends) = stretches::find(
+                    self.ir,
+                    &self.builder,
+                    &self.reader,
+                    &self.calls,
+                    (&Nest::new(&blocks), &self.kept),
+                    &plan.plain,
+                );
+            }
         }
         if self.count {
             for &(at, count) in &plan.counts {
@@ -237,7 +249,18 @@ impl<'m, 'u> Inserter<'m, 'u> {
             let lines = Lines::of(at, standing.of(at, &access).iter().copied());
             let also = lines.map(|lines| self.ir.number(self.lines.add(lines)));
             self.builder.before(at);
-            self.check(access, thread, keeping, also);
+            match fillings.iter().find(|filling| filling.at == at) {
+                Some(filling) => self.fill(filling, access.pointer, thread, (keeping, also)),
+                None => self.check(access, thread, keeping, also),
+            }
+        }
+        for (at, state, before) in ends {
+            self.builder.before(before);
+            self.builder.with_line_of(at);
+            if self.log.is_some() {
+                log::stretches(self.ir, &self.builder, state);
+            }
+            self.test(Shape::Stretches, true, (keeping, None), &[state, thread]);
         }
         for sweep in sweeps {
             self.check_sweep(&sweep, &standing, thread, keeping);
@@ -596,8 +619,8 @@ impl<'m, 'u> Inserter<'m, 'u> {
             Shape::Granules { count, .. } => ir.number(count * shadow::GRANULE),
             Shape::Range => arguments[1],
             Shape::RangeIf => builder.select(arguments[2], arguments[1], ir.number(0)),
-            // Logged with what is done behind loops.
-            Shape::Batch => return,
+            // Logged with what is done in and behind loops.
+            Shape::Stretch { .. } | Shape::Stretches | Shape::Batch => return,
         };
         match what {
             Logged::Accesses => log::access(ir, builder, (arguments[0], bytes), write, None),
@@ -607,6 +630,21 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 log::check(ir, builder, arguments[0], once, write);
             }
         }
+    }
+
+    /// Puts in the check of a write that may go on with a stretch.
+    fn fill(
+        &mut self,
+        filling: &Filling<'m>,
+        address: Value<'m>,
+        thread: Value<'m>,
+        keeping: (Keeping, Option<Value<'m>>),
+    ) {
+        let Filling { state, size, .. } = *filling;
+        if self.log.is_some() {
+            log::stretch(self.ir, &self.builder, state, (address, size));
+        }
+        self.test(Shape::Stretch { size }, true, keeping, &[address, state, thread]);
     }
 
     /// Puts in the check behind a loop.
