@@ -117,39 +117,78 @@ impl Table {
         self.count = 0;
     }
 
-    /// Checks a stretch. It goes on where it ended, with nothing.
-    fn check(&mut self, t: &mut Thread, slot: usize, (context, pc): (u64, usize)) {
+    /// Has a stretch checked. It goes on where it ended, with nothing.
+    fn check(&mut self, slot: usize, check: &mut impl FnMut(u64, u64)) {
         let (start, end) = (self.starts[slot], self.ends[slot]);
-        if start == end {
-            return;
+        if start != end {
+            self.starts[slot] = end;
+            check(start, end);
         }
-        self.starts[slot] = end;
-        let (size, count) = (self.size as usize, (end - start) / self.size);
-        let worth = &mut t.stretches.worth[self.place];
-        *worth = match count {
-            LONG.. => (*worth + count as i32).min(ENOUGH),
-            _ => *worth - 1,
-        };
-        let (start, pieces) = (start as usize, (count as usize, size, size));
-        if counts::on() {
-            counts::check(t, true, start, pieces);
-        }
-        if count == 1 {
-            let mask = (((1u16 << size) - 1) as u8) << (start % 8);
-            return checks::granule::<true>(t, start, mask, context, pc);
-        }
-        let place = t.place(context, pc, false);
-        checks::strided::<true>(t, start, pieces, place);
     }
 
-    /// Checks all of them, and is nobody's any more.
-    fn end(&mut self, t: &mut Thread, at: (u64, usize)) {
+    /// Has all of them checked, and is nobody's any more.
+    fn end(&mut self, mut check: impl FnMut(u64, u64)) {
         for n in 0..self.count {
-            self.check(t, self.used[n].into(), at);
+            self.check(self.used[n].into(), &mut check);
         }
         self.empty();
         self.user = std::ptr::null_mut();
     }
+
+    /// A write that does not go on with a stretch begins one, or has one checked that it is part of.
+    fn add(&mut self, addr: u64, mut check: impl FnMut(u64, u64)) {
+        let check = &mut check;
+        let after = addr + self.size;
+        // Pages are full: while they are near.
+        let before = slots(addr.wrapping_sub(1));
+        if let Some(full) = before.into_iter().find(|slot| self.ends[*slot] == addr) {
+            self.check(full, check);
+        }
+        let slots = slots(addr);
+        for slot in slots {
+            let (start, end) = (self.starts[slot], self.ends[slot]);
+            // From back to front.
+            if after == start && start != end {
+                self.starts[slot] = addr;
+                return;
+            }
+            // What is written again had better be on record, so that the inline test finds it there.
+            if start <= addr && addr < end {
+                return self.check(slot, check);
+            }
+        }
+        let is_free = |slot: &usize| self.starts[*slot] == self.ends[*slot];
+        let free = slots.into_iter().find(is_free);
+        self.turn ^= 1;
+        let slot = free.unwrap_or(slots[self.turn]);
+        self.check(slot, check);
+        if self.starts[slot] == 0 {
+            self.used[self.count] = slot as u16;
+            self.count += 1;
+        }
+        (self.starts[slot], self.ends[slot]) = (addr, after);
+    }
+}
+
+/// Checks a stretch of writes of `size` bytes each, and counts for the place what it was worth to wait with them.
+fn check(t: &mut Thread, place: usize, size: u64, (start, end): (u64, u64), (context, pc): (u64, usize)) {
+    let count = (end - start) / size;
+    let worth = &mut t.stretches.worth[place];
+    *worth = match count {
+        LONG.. => (*worth + count as i32).min(ENOUGH),
+        _ => *worth - 1,
+    };
+    let (start, size) = (start as usize, size as usize);
+    let pieces = (count as usize, size, size);
+    if counts::on() {
+        counts::check(t, true, start, pieces);
+    }
+    if count == 1 {
+        let mask = (((1u16 << size) - 1) as u8) << (start % 8);
+        return checks::granule::<true>(t, start, mask, context, pc);
+    }
+    let place = t.place(context, pc, false);
+    checks::strided::<true>(t, start, pieces, place);
 }
 
 /// A write of a loop that does not go on with one of its stretches begins one. False if it must be checked by itself.
@@ -163,43 +202,13 @@ pub unsafe fn add(t: &mut Thread, state: *mut State, addr: usize, size: usize, a
     };
     // SAFETY: a table of this thread, which is only looked at here and by the loop that has called.
     let table = unsafe { &mut *table.as_ptr() };
-    let (addr, size) = (addr as u64, size as u64);
-    // A page is full: while it is near.
-    if let Some(full) = slots(addr.wrapping_sub(1))
-        .into_iter()
-        .find(|slot| table.ends[*slot] == addr)
-    {
-        table.check(t, full, at);
-    }
-    let slots = slots(addr);
-    for slot in slots {
-        let (start, end) = (table.starts[slot], table.ends[slot]);
-        // From back to front.
-        if addr + size == start && start != end {
-            table.starts[slot] = addr;
-            return true;
-        }
-        // What is written again had better be on record, so that the inline test finds it there.
-        if start <= addr && addr < end {
-            table.check(t, slot, at);
-            return true;
-        }
-    }
-    let is_free = |slot: &usize| table.starts[*slot] == table.ends[*slot];
-    table.turn ^= 1;
-    let slot = { slots.into_iter() }.find(is_free).unwrap_or(slots[table.turn]);
-    table.check(t, slot, at);
-    if t.stretches.worth[table.place] <= -ENOUGH {
-        table.end(t, at);
+    let (place, size) = (table.place, table.size);
+    table.add(addr as u64, |start, end| check(t, place, size, (start, end), at));
+    if t.stretches.worth[place] <= -ENOUGH {
+        table.end(|start, end| check(t, place, size, (start, end), at));
         // SAFETY: as the caller promises.
         unsafe { *state = table.nothing };
-        return false;
     }
-    if table.starts[slot] == 0 {
-        table.used[table.count] = slot as u16;
-        table.count += 1;
-    }
-    (table.starts[slot], table.ends[slot]) = (addr, addr + size);
     true
 }
 
@@ -210,14 +219,142 @@ pub unsafe fn add(t: &mut Thread, state: *mut State, addr: usize, size: usize, a
 pub unsafe fn end(t: &mut Thread, state: *mut State, at: (u64, usize)) {
     // SAFETY: as the caller promises.
     let now = unsafe { *state };
-    if let Some(table) = t
-        .stretches
-        .tables
-        .iter()
-        .flatten()
-        .find(|table| table.as_ptr() == now)
-    {
+    let mut tables = t.stretches.tables.iter().flatten();
+    if let Some(&table) = tables.find(|table| table.as_ptr() == now) {
         // SAFETY: as in `add`.
-        unsafe { &mut *table.as_ptr() }.end(t, at);
+        let table = unsafe { &mut *table.as_ptr() };
+        let (place, size) = (table.place, table.size);
+        table.end(|start, end| check(t, place, size, (start, end), at));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    /// A table, with what a loop has written and what was checked.
+    struct Tried {
+        table: Box<Table>,
+        written: HashSet<u64>,
+        checked: HashSet<u64>,
+        calls: usize,
+    }
+
+    impl Tried {
+        fn new(size: u64) -> Tried {
+            // SAFETY: zero bytes are numbers and null pointers.
+            let mut table: Box<Table> = unsafe { Box::new_zeroed().assume_init() };
+            table.size = size;
+            Tried {
+                table,
+                written: HashSet::new(),
+                checked: HashSet::new(),
+                calls: 0,
+            }
+        }
+
+        /// What instrumented code does.
+        fn write(&mut self, addr: u64) {
+            self.written.insert(addr);
+            let size = self.table.size;
+            match slots(addr)
+                .into_iter()
+                .find(|slot| self.table.ends[*slot] == addr)
+            {
+                Some(slot) => self.table.ends[slot] += size,
+                None => {
+                    self.calls += 1;
+                    let (checked, written) = (&mut self.checked, &self.written);
+                    self.table
+                        .add(addr, |start, end| note(start, end, size, checked, written));
+                }
+            }
+        }
+
+        fn end(&mut self) {
+            let (checked, written, size) = (&mut self.checked, &self.written, self.table.size);
+            self.table
+                .end(|start, end| note(start, end, size, checked, written));
+            assert_eq!(*checked, *written, "all of it, and nothing else");
+            assert!(
+                self.table
+                    .starts
+                    .iter()
+                    .chain(&self.table.ends)
+                    .all(|word| *word == 0)
+            );
+        }
+    }
+
+    fn note(start: u64, end: u64, size: u64, checked: &mut HashSet<u64>, written: &HashSet<u64>) {
+        for addr in (start..end).step_by(size as usize) {
+            assert!(written.contains(&addr), "nothing is checked that was not written");
+            checked.insert(addr);
+        }
+    }
+
+    const BASE: u64 = 0x7f12_3456_7000;
+
+    #[test]
+    fn buckets_that_are_filled_in_turn_take_a_call_for_a_page_or_two() {
+        let mut tried = Tried::new(4);
+        let mut next: Vec<u64> = (0..256).map(|bucket| BASE + bucket * 312_500).collect();
+        let (mut random, writes) = (1u64, 400_000);
+        for _ in 0..writes {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let bucket = &mut next[(random >> 56) as usize];
+            tried.write(*bucket);
+            *bucket += 4;
+        }
+        assert!(tried.calls < writes / 50, "{}", tried.calls);
+        tried.end();
+    }
+
+    #[test]
+    fn whatever_is_written_is_checked() {
+        let mut random = 1u64;
+        let mut below = |bound: u64| {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (random >> 33) % bound
+        };
+        for size in [1, 2, 4, 8] {
+            let mut tried = Tried::new(size);
+            for _ in 0..3 {
+                // Few pages, of which some share their slots; up, down, and here and there.
+                let mut at: Vec<u64> = (0..8)
+                    .map(|n| BASE + (n % 4) * (SLOTS << 12) + n * 4096)
+                    .collect();
+                for _ in 0..20_000 {
+                    let which = below(8);
+                    let stretch = &mut at[which as usize];
+                    *stretch = match which {
+                        0..5 => *stretch + size,
+                        5 => *stretch - size,
+                        _ => BASE + below(5000) * size,
+                    };
+                    let addr = *stretch;
+                    tried.write(addr);
+                }
+                tried.end();
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_again_is_checked_at_once() {
+        let mut tried = Tried::new(8);
+        tried.write(BASE);
+        tried.write(BASE + 8);
+        assert!(tried.checked.is_empty());
+        tried.write(BASE);
+        assert_eq!(tried.checked.len(), 2);
+        tried.write(BASE + 16);
+        assert_eq!(
+            (tried.checked.len(), tried.calls),
+            (2, 2),
+            "it goes on where it was"
+        );
+        tried.end();
     }
 }
