@@ -144,7 +144,7 @@ impl Template {
                     writeln!(text, "  br i1 %need, label %call, label %done, !prof !0")?;
                 } else {
                     writeln!(text, "  br i1 %need, label %ask, label %done, !prof !0")?;
-                    self.look_at_shared(text)?;
+                    self.look_at_shared(text, 1)?;
                 }
             }
             Shape::Loose { size } => {
@@ -164,7 +164,12 @@ impl Template {
             Shape::Granules { count, .. } => {
                 self.test(text, count, 0xff, false)?;
                 writeln!(text, "  %need = icmp ne i64 %new, 0")?;
-                writeln!(text, "  br i1 %need, label %call, label %done, !prof !0")?;
+                if self.write {
+                    writeln!(text, "  br i1 %need, label %call, label %done, !prof !0")?;
+                } else {
+                    writeln!(text, "  br i1 %need, label %ask, label %done, !prof !0")?;
+                    self.look_at_shared(text, count)?;
+                }
             }
             Shape::Range if self.record => writeln!(text, "  br label %call")?,
             Shape::RangeIf if self.record => {
@@ -295,8 +300,8 @@ impl Template {
         writeln!(text, "  br label %done\ndone:\n  ret void\n}}")
     }
 
-    /// Whether the thread has met the read word and found itself behind it.
-    fn look_at_shared(self, text: &mut String) -> std::fmt::Result {
+    /// Whether the thread has met the read word, which all of the cells have, and found itself behind it.
+    fn look_at_shared(self, text: &mut String, count: u64) -> std::fmt::Result {
         writeln!(text, "ask:")?;
         writeln!(text, "  %place = lshr i64 %word0, {}", tls::SHARED_SHIFT)?;
         writeln!(text, "  %which = and i64 %place, {}", tls::SHARED_MASK)?;
@@ -312,8 +317,12 @@ impl Template {
         writeln!(text, "  %shared = load i64, ptr %shared.at, align 8")?;
         writeln!(text, "  %other = xor i64 %shared, %word0")?;
         writeln!(text, "  %untouched = and i64 %new, 255")?;
-        writeln!(text, "  %unknown = or i64 %other, %untouched")?;
-        writeln!(text, "  %is.unknown = icmp ne i64 %unknown, 0")?;
+        writeln!(text, "  %unknown0 = or i64 %other, %untouched")?;
+        for i in 1..count {
+            writeln!(text, "  %apart{i} = xor i64 %word0, %word{i}")?;
+            writeln!(text, "  %unknown{i} = or i64 %unknown{}, %apart{i}", i - 1)?;
+        }
+        writeln!(text, "  %is.unknown = icmp ne i64 %unknown{}, 0", count - 1)?;
         writeln!(text, "  br i1 %is.unknown, label %call, label %done")
     }
 
