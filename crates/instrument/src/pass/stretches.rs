@@ -6,7 +6,7 @@
 
 use super::accesses::{Access, Extent, Reader};
 use super::affine::Values;
-use super::also::Line;
+use super::also::{Line, Lines, Standing};
 use super::builder::Builder;
 use super::effects::Calls;
 use super::ir::{Ir, Opcode, Value};
@@ -25,14 +25,15 @@ pub struct Filling<'m> {
     pub at: Value<'m>,
     /// The word that says where the loop's table is.
     pub state: Value<'m>,
-    /// Its bytes.
+    /// What it does, and to how many bytes.
+    pub access: Access<'m>,
     pub size: u64,
     /// The number of the loop.
     outer: usize,
 }
 
-/// Where a loop is left: the write, its word, and the first instruction there.
-pub type End<'m> = (Value<'m>, Value<'m>, Value<'m>);
+/// Where a loop is left: the number of a write, the first of those with its word, and the first instruction there.
+pub type End<'m> = (usize, Value<'m>);
 
 /// Finds such writes in `plain`, and puts in their words. Also says where their loops are left.
 pub fn find<'m>(
@@ -87,18 +88,26 @@ pub fn find<'m>(
                 builder.without_line();
                 builder.store(ir.declare_hidden(stretches::NOTHING, stretches::BYTES), state);
                 let behind = loops::behind(&loops[outer]).into_iter();
-                ends.extend(behind.map(|to| (*at, state, nest.blocks[to].first_real())));
+                ends.extend(behind.map(|to| (fillings.len(), nest.blocks[to].first_real())));
                 state
             }
         };
         fillings.push(Filling {
             at: *at,
             state,
+            access: *access,
             size: *size,
             outer,
         });
     }
     (fillings, ends)
+}
+
+/// The lines of all that stretches with the word of a write stand for.
+pub fn lines<'m>(fillings: &[Filling<'m>], one: &Filling<'m>, standing: &Standing<'m>) -> Option<Lines> {
+    let copies = fillings.iter().filter(|copy| copy.state == one.state);
+    let others = copies.flat_map(|copy| standing.of(copy.at, &copy.access));
+    Lines::of(one.at, others.copied())
 }
 
 /// The bytes of a write that may be one of those.

@@ -31,6 +31,30 @@ pub enum Shape {
     Batch,
 }
 
+impl Shape {
+    /// The inline test for so many bytes, if there is one. `place` is where in its granule the access is, if known.
+    pub fn of(bytes: u64, alignment: u64, place: Option<u64>) -> Option<Self> {
+        match bytes {
+            1 | 2 | 4 | 8 if alignment >= bytes => Some(Shape::Exact {
+                size: bytes,
+                // Always 0 for whole granules: one test for all of them.
+                offset: place.filter(|_| bytes < shadow::GRANULE),
+            }),
+            2 | 4 | 8 => Some(Shape::Loose { size: bytes }),
+            _ if bytes.is_multiple_of(shadow::GRANULE)
+                && alignment >= shadow::GRANULE
+                && bytes <= shadow::TESTED * shadow::GRANULE =>
+            {
+                Some(Shape::Granules {
+                    count: bytes / shadow::GRANULE,
+                    aligned: bytes == 16 && alignment >= 16,
+                })
+            }
+            _ => None,
+        }
+    }
+}
+
 /// An inline test.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Template {
