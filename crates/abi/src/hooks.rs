@@ -58,6 +58,13 @@ pub const READ_COMMIT: &str = "__deadheat_read_commit";
 /// `fn(footprint, context)`: the same for writes; `preserve_most`.
 pub const WRITE_COMMIT: &str = "__deadheat_write_commit";
 
+/// `fn(state, addr, size, context)`: a write of 1, 2, 4 or 8 bytes, aligned to as many, that does not go on with a stretch of the
+/// loop that it is in ([`crate::stretches`]); `preserve_most`.
+pub const WRITE_STRETCH: &str = "__deadheat_write_stretch";
+
+/// `fn(state, context)`: the loop is left, and its stretches are checked; `preserve_most`.
+pub const WRITE_STRETCHES: &str = "__deadheat_write_stretches";
+
 /// `fn(addr) -> u64`: does a load of 1, 2, 4 or 8 bytes, in programs that are built to be recorded.
 pub const LOAD: [(u32, &str); 4] = [
     (1, "__deadheat_load1"),

@@ -17,8 +17,9 @@ pub mod options;
 pub mod shadow;
 pub mod spill;
 pub mod steer;
+pub mod stretches;
 pub mod tls;
 pub mod wire;
 
 /// Raised with every change of what is defined here. Part of the cache key and of the runtime's file name.
-pub const VERSION: u32 = 6;
+pub const VERSION: u32 = 7;

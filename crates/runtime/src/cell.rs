@@ -211,17 +211,22 @@ pub fn renamed<const WRITE: bool>(t: &Thread, (write, read): (u64, u64), mask: u
     }
 }
 
-/// Whether two words have a read of all of the granule's bytes by `t` on record, in this epoch.
+/// Whether two words have a read of all of the granule's bytes by `t` on record, in this epoch. If it is not the last one, the next
+/// inline test finds that out by itself.
 #[inline(always)]
 fn is_read(t: &Thread, (write, mut read): (u64, u64)) -> bool {
     if write >= FIRST_SIDE {
         return false;
     }
+    let last = read;
     while (read ^ t.epoch) & (EPOCH | 0xff) != 0 {
         if !place(read).is_readers() {
             return false;
         }
         (_, read) = place(read).readers();
+    }
+    if read != last {
+        t.is_behind(last, 0xff);
     }
     true
 }

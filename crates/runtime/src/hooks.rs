@@ -5,6 +5,7 @@
 
 use crate::checks::{self, Does};
 use crate::outside::links::{self, Stored};
+use crate::stretches::{self, State};
 use crate::sweeps::Sweep;
 use crate::thread::{self, Inside, Thread};
 use crate::{cell, counts, intercept, loads, memory, outside, record, shadow, steer, sync};
@@ -185,6 +186,33 @@ fn check_tile<const WRITE: bool>(tile: Tile, context: u64, pc: usize) {
     strided::<WRITE>(tile.first, tile.count, tile.stride, tile.len, context, pc);
 }
 
+/// A write that does not go on with a stretch of its loop: it begins one, or is checked.
+///
+/// # Safety
+/// The state is the caller's own, as `abi::stretches` says.
+unsafe extern "C" fn stretch(state: *mut State, addr: usize, size: usize, context: u64, pc: usize) {
+    // SAFETY: by contract, a variable of the function that has called.
+    let add = |t: &mut Thread| t.checks() && unsafe { stretches::add(t, state, addr, size, (context, pc)) };
+    if thread::with(add) == Some(true) {
+        return;
+    }
+    match size {
+        1 => access::<true, 1>(addr, context, pc),
+        2 => access::<true, 2>(addr, context, pc),
+        4 => access::<true, 4>(addr, context, pc),
+        _ => access::<true, 8>(addr, context, pc),
+    }
+}
+
+/// Checks the stretches of a loop that is left.
+///
+/// # Safety
+/// As above.
+unsafe extern "C" fn stretches_end(state: *mut State, context: u64, pc: usize) {
+    // SAFETY: as above.
+    thread::with(|t| unsafe { stretches::end(t, state, (context, pc)) });
+}
+
 /// What [`Footprint::add`] does with most rows: they are part of the latest piece, or go on where it ends, or are the next of a tile
 /// that is gone through again, or the same as before. Others are left to `$rest`, which gets the return address where it is. Changes r11 only.
 macro_rules! gathering {
@@ -345,6 +373,10 @@ preserving! {
     __deadheat_read_commit = "rdx", commit::<false>;
     #[unsafe(no_mangle)]
     __deadheat_write_commit = "rdx", commit::<true>;
+    #[unsafe(no_mangle)]
+    __deadheat_write_stretch = "r8", stretch;
+    #[unsafe(no_mangle)]
+    __deadheat_write_stretches = "rdx", stretches_end;
 }
 
 /// Stubs that hand on where they were called from, behind the arguments.

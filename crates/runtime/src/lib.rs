@@ -56,6 +56,7 @@ pub mod stacks;
 pub mod steer;
 #[cfg(test)]
 mod stress;
+pub mod stretches;
 pub mod summary;
 mod sweeps;
 pub mod sync;

@@ -19,6 +19,7 @@ use crate::partly::{PAIRS, Pair};
 use crate::places::{At, Place};
 use crate::record::{self, Log};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
+use crate::stretches::Stretches;
 use crate::sweeps::Sweeps;
 use crate::tls::{self, Tls};
 use crate::{cell, channel, code, intercept, outside, partly, shadow, side, this};
@@ -81,6 +82,8 @@ pub struct Thread {
     pub lone: [u64; LONE],
     /// Checks behind loops made in this epoch.
     pub sweeps: Sweeps,
+    /// Stretches of memory that loops of it fill.
+    pub stretches: Stretches,
     /// Side states put by to be used again.
     pub sides: Vec<u32>,
     /// The same of cells that are written in part ([`crate::partly`]).
@@ -178,6 +181,7 @@ impl Thread {
             chains: unsafe { zeroed_box() },
             lone: [0; LONE],
             sweeps: Sweeps::default(),
+            stretches: Stretches::default(),
             sides: Vec::new(),
             parts: Vec::new(),
             // SAFETY: as above.

@@ -81,6 +81,8 @@ fn the_library_exports_the_contract_and_what_it_interposes() {
         hooks::WRITE_COLUMN,
         hooks::READ_COMMIT,
         hooks::WRITE_COMMIT,
+        hooks::WRITE_STRETCH,
+        hooks::WRITE_STRETCHES,
         hooks::MISSING_BEGIN,
         hooks::MISSING_END,
         hooks::CALLBACK_BEGIN,

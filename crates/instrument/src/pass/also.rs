@@ -117,10 +117,11 @@ impl Table {
 
 /// A source line, with where its function was inlined.
 #[derive(PartialEq, Eq)]
-struct Line(u32, LLVMMetadataRef, LLVMMetadataRef);
+pub struct Line(u32, LLVMMetadataRef, LLVMMetadataRef);
 
 impl Line {
-    fn of(instruction: Value<'_>) -> Line {
+    /// The line of an instruction.
+    pub fn of(instruction: Value<'_>) -> Line {
         let none = std::ptr::null_mut();
         let location = location(instruction);
         if location.is_null() {

@@ -14,9 +14,10 @@ use super::places::Places;
 use super::private::Private;
 use super::redirect::redirect;
 use super::redundant;
+use super::stretches::Filling;
 use super::templates::{Shape, Template};
 use super::whole::Whole;
-use super::{lanes, log, loops, neighbours, outside, perform, steady, unmasked};
+use super::{lanes, log, loops, neighbours, outside, perform, steady, stretches, unmasked};
 use crate::decisions::Rule;
 use crate::module::{Options, Placement};
 use deadheat_abi::{hooks, shadow};
@@ -172,6 +173,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 self.decisions.note(*at, access, Rule::Moved, None);
             }
         }
+        let (mut fillings, mut ends) = (Vec::new(), Vec::new());
         if self.placement == Placement::Full && !self.record {
             let decisions = &mut self.decisions;
             neighbours::merge(
@@ -183,6 +185,16 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 &mut standing,
                 |at, access, rule, by| decisions.note(at, access, rule, by),
             );
+            if plan.calls.twice.is_empty() {
+                (fillings, ends) = stretches::find(
+                    self.ir,
+                    &self.builder,
+                    &self.reader,
+                    &self.calls,
+                    (&Nest::new(&blocks), &self.kept),
+                    &plan.plain,
+                );
+            }
         }
         if self.count {
             for &(at, count) in &plan.counts {
@@ -234,10 +246,28 @@ impl<'m, 'u> Inserter<'m, 'u> {
         }
         for (at, access) in plan.plain {
             self.decisions.note(at, &access, Rule::Checked, None);
-            let lines = Lines::of(at, standing.of(at, &access).iter().copied());
+            let filling = fillings.iter().find(|filling| filling.at == at);
+            let lines = match filling {
+                Some(filling) => stretches::lines(&fillings, filling, &standing),
+                None => Lines::of(at, standing.of(at, &access).iter().copied()),
+            };
             let also = lines.map(|lines| self.ir.number(self.lines.add(lines)));
             self.builder.before(at);
-            self.check(access, thread, keeping, also);
+            match filling {
+                Some(filling) => self.fill(filling, thread, (keeping, also)),
+                None => self.check(access, thread, keeping, also),
+            }
+        }
+        for (filling, before) in ends {
+            let filling = &fillings[filling];
+            let lines = stretches::lines(&fillings, filling, &standing);
+            let also = lines.map(|lines| self.ir.number(self.lines.add(lines)));
+            self.builder.before(before);
+            self.builder.with_line_of(filling.at);
+            if self.log.is_some() {
+                log::stretches(self.ir, &self.builder, filling.state);
+            }
+            self.test(Shape::Stretches, true, (keeping, also), &[filling.state, thread]);
         }
         for sweep in sweeps {
             self.check_sweep(&sweep, &standing, thread, keeping);
@@ -461,7 +491,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
         } = access;
         let keeping = (keeping, also);
         match extent {
-            Extent::Bytes(bytes) => match shape(bytes, alignment, place).filter(|_| !self.record) {
+            Extent::Bytes(bytes) => match Shape::of(bytes, alignment, place).filter(|_| !self.record) {
                 Some(shape) => self.call(shape, write, keeping, &[pointer, thread]),
                 None => {
                     let len = self.ir.number(bytes);
@@ -596,8 +626,8 @@ impl<'m, 'u> Inserter<'m, 'u> {
             Shape::Granules { count, .. } => ir.number(count * shadow::GRANULE),
             Shape::Range => arguments[1],
             Shape::RangeIf => builder.select(arguments[2], arguments[1], ir.number(0)),
-            // Logged with what is done behind loops.
-            Shape::Batch => return,
+            // Logged with what is done in and behind loops.
+            Shape::Stretch { .. } | Shape::Stretches | Shape::Batch => return,
         };
         match what {
             Logged::Accesses => log::access(ir, builder, (arguments[0], bytes), write, None),
@@ -607,6 +637,16 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 log::check(ir, builder, arguments[0], once, write);
             }
         }
+    }
+
+    /// Puts in the check of a write that may go on with a stretch.
+    fn fill(&mut self, filling: &Filling<'m>, thread: Value<'m>, keeping: (Keeping, Option<Value<'m>>)) {
+        let Filling { state, size, .. } = *filling;
+        let address = filling.access.pointer;
+        if self.log.is_some() {
+            log::stretch(self.ir, &self.builder, state, (address, size));
+        }
+        self.test(Shape::Stretch { size }, true, keeping, &[address, state, thread]);
     }
 
     /// Puts in the check behind a loop.
@@ -737,26 +777,4 @@ impl<'m, 'u> Inserter<'m, 'u> {
 /// Elements of a mask.
 fn lanes(mask: Value<'_>) -> u32 {
     mask.ty().vector().expect("a mask is a vector").0
-}
-
-/// The inline test for so many bytes, if there is one. `place` is where in its granule the access is, if known.
-fn shape(bytes: u64, alignment: u64, place: Option<u64>) -> Option<Shape> {
-    match bytes {
-        1 | 2 | 4 | 8 if alignment >= bytes => Some(Shape::Exact {
-            size: bytes,
-            // Always 0 for whole granules: one test for all of them.
-            offset: place.filter(|_| bytes < shadow::GRANULE),
-        }),
-        2 | 4 | 8 => Some(Shape::Loose { size: bytes }),
-        _ if bytes.is_multiple_of(shadow::GRANULE)
-            && alignment >= shadow::GRANULE
-            && bytes <= shadow::TESTED * shadow::GRANULE =>
-        {
-            Some(Shape::Granules {
-                count: bytes / shadow::GRANULE,
-                aligned: bytes == 16 && alignment >= 16,
-            })
-        }
-        _ => None,
-    }
 }

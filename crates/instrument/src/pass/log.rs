@@ -191,6 +191,22 @@ pub fn sweep<'m>(ir: Ir<'m>, builder: &Builder<'m>, sweep: &Sweep<'m>) {
     }
 }
 
+/// Logs a write that may go on with a stretch: it waits until its loop is left.
+pub fn stretch<'m>(ir: Ir<'m>, builder: &Builder<'m>, state: Value<'m>, (address, size): (Value<'m>, u64)) {
+    let ty = ir.function_type(
+        ir.void(),
+        &[ir.pointer(), ir.pointer(), ir.integer(64), ir.integer(32)],
+    );
+    let arguments = [state, address, ir.number(size), ir.small(1)];
+    builder.call(ir.declare(GATHER, ty), ty, &arguments);
+}
+
+/// Logs that the loop is left.
+pub fn stretches<'m>(ir: Ir<'m>, builder: &Builder<'m>, state: Value<'m>) {
+    let ty = ir.function_type(ir.void(), &[ir.pointer()]);
+    builder.call(ir.declare(COMMIT, ty), ty, &[state]);
+}
+
 /// Logs what an atomic operation or a fence does to other threads.
 pub fn atomic<'m>(ir: Ir<'m>, builder: &Builder<'m>, at: Value<'m>) {
     use Order::*;

@@ -195,7 +195,7 @@ pub fn sweep<'m>(
 }
 
 /// Whether what a loop accesses may be checked where it is left: it is calm, and it and all loops in it come to an end.
-fn can_wait<'m>(
+pub fn can_wait<'m>(
     reader: &Reader,
     calls: &Calls<'m>,
     (nest, steady): (&Nest<'m>, &Steady<'_, 'm>),
@@ -654,7 +654,7 @@ impl<'m> Swept<'m> {
 }
 
 /// The blocks that a loop is left to.
-fn behind(around: &Loop) -> Vec<usize> {
+pub fn behind(around: &Loop) -> Vec<usize> {
     let mut outside: Vec<usize> = around.exits.iter().map(|exit| exit.1).collect();
     outside.sort_unstable();
     outside.dedup();

@@ -33,6 +33,7 @@ mod redirect;
 mod redundant;
 mod sections;
 mod steady;
+mod stretches;
 mod templates;
 mod unmasked;
 mod watch;

@@ -6,7 +6,7 @@
 
 use super::ir::{Ir, Type, Value};
 use super::{also, batches};
-use deadheat_abi::{hooks, shadow, tls};
+use deadheat_abi::{hooks, shadow, stretches, tls};
 use std::fmt::Write;
 
 /// What kind of test.
@@ -23,8 +23,36 @@ pub enum Shape {
     Range,
     /// The same if a condition holds.
     RangeIf,
+    /// 1, 2, 4 or 8 bytes, aligned to their size, in a loop that may fill stretches ([`super::stretches`]).
+    Stretch { size: u64 },
+    /// Such a loop is left.
+    Stretches,
     /// What a loop has accessed, once a batch of rounds is full ([`super::batches`]).
     Batch,
+}
+
+impl Shape {
+    /// The inline test for so many bytes, if there is one. `place` is where in its granule the access is, if known.
+    pub fn of(bytes: u64, alignment: u64, place: Option<u64>) -> Option<Self> {
+        match bytes {
+            1 | 2 | 4 | 8 if alignment >= bytes => Some(Shape::Exact {
+                size: bytes,
+                // Always 0 for whole granules: one test for all of them.
+                offset: place.filter(|_| bytes < shadow::GRANULE),
+            }),
+            2 | 4 | 8 => Some(Shape::Loose { size: bytes }),
+            _ if bytes.is_multiple_of(shadow::GRANULE)
+                && alignment >= shadow::GRANULE
+                && bytes <= shadow::TESTED * shadow::GRANULE =>
+            {
+                Some(Shape::Granules {
+                    count: bytes / shadow::GRANULE,
+                    aligned: bytes == 16 && alignment >= 16,
+                })
+            }
+            _ => None,
+        }
+    }
 }
 
 /// An inline test.
@@ -60,6 +88,8 @@ impl Template {
             Shape::Loose { size } => format!("{size}.loose"),
             Shape::Range => "range".into(),
             Shape::RangeIf => "range.if".into(),
+            Shape::Stretch { size } => format!("{size}.stretch"),
+            Shape::Stretches => "stretches".into(),
             Shape::Batch => "batch".into(),
         };
         let leaf = if self.leaf { ".leaf" } else { "" };
@@ -68,12 +98,14 @@ impl Template {
         format!("{}inline.{access}.{shape}{leaf}{record}{also}", hooks::PREFIX)
     }
 
-    /// The function's type: address, length where it is not fixed, condition if there is one, the thread's variable, and the
-    /// number of further lines.
+    /// The function's type: address, length where it is not fixed, condition or state if there is one, the thread's variable, and
+    /// the number of further lines.
     pub fn ty<'m>(self, ir: Ir<'m>) -> Type<'m> {
         let pointer = ir.pointer();
         let mut parameters = match self.shape {
             Shape::Exact { .. } | Shape::Loose { .. } | Shape::Granules { .. } => vec![pointer, pointer],
+            Shape::Stretch { .. } => vec![pointer, pointer, pointer],
+            Shape::Stretches => vec![pointer, pointer],
             Shape::Range => vec![pointer, ir.integer(64), pointer],
             Shape::RangeIf => vec![pointer, ir.integer(64), ir.integer(1), pointer],
             Shape::Batch => [vec![pointer], vec![ir.integer(64); 5], vec![pointer]].concat(),
@@ -106,7 +138,7 @@ impl Template {
         let len = match self.shape {
             Shape::Exact { size, .. } | Shape::Loose { size } => size.to_string(),
             Shape::Granules { count, .. } => (count * shadow::GRANULE).to_string(),
-            Shape::Range | Shape::RangeIf | Shape::Batch => "%len".into(),
+            _ => "%len".into(),
         };
         (name, Some(len))
     }
@@ -115,6 +147,8 @@ impl Template {
     fn define(self, text: &mut String) -> std::fmt::Result {
         let parameters = match self.shape {
             Shape::Exact { .. } | Shape::Loose { .. } | Shape::Granules { .. } => "ptr %addr, ptr %tls",
+            Shape::Stretch { .. } => "ptr %addr, ptr %state, ptr %tls",
+            Shape::Stretches => "ptr %state, ptr %tls",
             Shape::Range => "ptr %addr, i64 %len, ptr %tls",
             Shape::RangeIf => "ptr %addr, i64 %len, i1 %active, ptr %tls",
             Shape::Batch => "ptr %state, i64 %now, i64 %far, i64 %count, i64 %stride, i64 %size, ptr %tls",
@@ -134,7 +168,7 @@ impl Template {
                     writeln!(text, "  br i1 %need, label %call, label %done, !prof !0")?;
                 } else {
                     writeln!(text, "  br i1 %need, label %ask, label %done, !prof !0")?;
-                    self.look_at_shared(text)?;
+                    self.look_at_shared(text, 1)?;
                 }
             }
             Shape::Loose { size } => {
@@ -154,7 +188,12 @@ impl Template {
             Shape::Granules { count, .. } => {
                 self.test(text, count, 0xff, false)?;
                 writeln!(text, "  %need = icmp ne i64 %new, 0")?;
-                writeln!(text, "  br i1 %need, label %call, label %done, !prof !0")?;
+                if self.write {
+                    writeln!(text, "  br i1 %need, label %call, label %done, !prof !0")?;
+                } else {
+                    writeln!(text, "  br i1 %need, label %ask, label %done, !prof !0")?;
+                    self.look_at_shared(text, count)?;
+                }
             }
             Shape::Range if self.record => writeln!(text, "  br label %call")?,
             Shape::RangeIf if self.record => {
@@ -169,6 +208,17 @@ impl Template {
                 writeln!(text, "  %epoch = load i64, ptr %tls, align 8")?;
                 writeln!(text, "  %checked = icmp ne i64 %epoch, 0")?;
                 writeln!(text, "  %need = and i1 %checked, %active")?;
+                writeln!(text, "  br i1 %need, label %call, label %done")?;
+            }
+            Shape::Stretch { size } => {
+                self.go_on(text, size)?;
+                self.test(text, 1, (1 << size) - 1, size < shadow::GRANULE)?;
+                writeln!(text, "  %need = icmp ne i64 %new, 0")?;
+                writeln!(text, "  br i1 %need, label %call, label %done")?;
+            }
+            Shape::Stretches => {
+                writeln!(text, "  %table = load ptr, ptr %state, align 8")?;
+                writeln!(text, "  %need = icmp ne ptr %table, @{}", stretches::NOTHING)?;
                 writeln!(text, "  br i1 %need, label %call, label %done")?;
             }
             Shape::Batch => {
@@ -201,16 +251,50 @@ impl Template {
         if self.shape == Shape::Batch {
             return self.end_batch(text);
         }
-        let (hook, len) = self.hook();
-        let len = len.map(|len| format!("i64 {len}, ")).unwrap_or_default();
+        let (hook, arguments) = match self.shape {
+            Shape::Stretch { size } => (
+                hooks::WRITE_STRETCH,
+                format!("ptr %state, ptr %addr, i64 {size}, "),
+            ),
+            Shape::Stretches => (hooks::WRITE_STRETCHES, "ptr %state, ".into()),
+            _ => {
+                let (hook, len) = self.hook();
+                let len = len.map(|len| format!("i64 {len}, ")).unwrap_or_default();
+                (hook, format!("ptr %addr, {len}"))
+            }
+        };
         writeln!(
             text,
-            "  call preserve_mostcc void @{hook}(ptr %addr, {len}i64 %context)"
+            "  call preserve_mostcc void @{hook}({arguments}i64 %context)"
         )?;
         if self.also {
             writeln!(text, "  call void @{}(i64 %also)", also::FUNCTION)?;
         }
         writeln!(text, "  br label %done\ndone:\n  ret void\n}}")
+    }
+
+    /// Looks whether a write goes on with a stretch of its loop; if so, that is all.
+    fn go_on(self, text: &mut String, size: u64) -> std::fmt::Result {
+        writeln!(text, "  %table = load ptr, ptr %state, align 8")?;
+        writeln!(text, "  %begins = ptrtoint ptr %addr to i64")?;
+        writeln!(text, "  %page = lshr i64 %begins, {}", stretches::PAGE_SHIFT - 3)?;
+        writeln!(text, "  %slot0 = and i64 %page, {}", stretches::BYTES - 8)?;
+        writeln!(text, "  %slot1 = xor i64 %slot0, 8")?;
+        for (slot, next) in ["look", "test"].iter().enumerate() {
+            writeln!(
+                text,
+                "  %end{slot}.at = getelementptr i8, ptr %table, i64 %slot{slot}"
+            )?;
+            writeln!(text, "  %end{slot} = load i64, ptr %end{slot}.at, align 8")?;
+            writeln!(text, "  %goes.on{slot} = icmp eq i64 %end{slot}, %begins")?;
+            writeln!(text, "  br i1 %goes.on{slot}, label %move{slot}, label %{next}")?;
+            writeln!(text, "move{slot}:")?;
+            writeln!(text, "  %later{slot} = add i64 %begins, {size}")?;
+            writeln!(text, "  store i64 %later{slot}, ptr %end{slot}.at, align 8")?;
+            writeln!(text, "  br label %done")?;
+            writeln!(text, "{next}:")?;
+        }
+        Ok(())
     }
 
     /// A batch is full: it is checked, and the next one begins where it ends.
@@ -240,8 +324,8 @@ impl Template {
         writeln!(text, "  br label %done\ndone:\n  ret void\n}}")
     }
 
-    /// Whether the thread has met the read word and found itself behind it.
-    fn look_at_shared(self, text: &mut String) -> std::fmt::Result {
+    /// Whether the thread has met the read word, which all of the cells have, and found itself behind it.
+    fn look_at_shared(self, text: &mut String, count: u64) -> std::fmt::Result {
         writeln!(text, "ask:")?;
         writeln!(text, "  %place = lshr i64 %word0, {}", tls::SHARED_SHIFT)?;
         writeln!(text, "  %which = and i64 %place, {}", tls::SHARED_MASK)?;
@@ -257,8 +341,12 @@ impl Template {
         writeln!(text, "  %shared = load i64, ptr %shared.at, align 8")?;
         writeln!(text, "  %other = xor i64 %shared, %word0")?;
         writeln!(text, "  %untouched = and i64 %new, 255")?;
-        writeln!(text, "  %unknown = or i64 %other, %untouched")?;
-        writeln!(text, "  %is.unknown = icmp ne i64 %unknown, 0")?;
+        writeln!(text, "  %unknown0 = or i64 %other, %untouched")?;
+        for i in 1..count {
+            writeln!(text, "  %apart{i} = xor i64 %word0, %word{i}")?;
+            writeln!(text, "  %unknown{i} = or i64 %unknown{}, %apart{i}", i - 1)?;
+        }
+        writeln!(text, "  %is.unknown = icmp ne i64 %unknown{}, 0", count - 1)?;
         writeln!(text, "  br i1 %is.unknown, label %call, label %done")
     }
 
@@ -334,6 +422,20 @@ pub fn module(head: &str, used: impl Iterator<Item = Template>) -> String {
             let _ = writeln!(
                 text,
                 "declare preserve_mostcc void @{hook}(ptr, i64, i64, i64, i64) nounwind nonlazybind"
+            );
+        }
+    }
+    if used.iter().any(|template| template.shape == Shape::Stretches) {
+        let _ = writeln!(
+            text,
+            "@{} = linkonce_odr hidden global [{} x i8] zeroinitializer, align 64",
+            stretches::NOTHING,
+            stretches::BYTES
+        );
+        for (hook, more) in [(hooks::WRITE_STRETCH, ", ptr, i64"), (hooks::WRITE_STRETCHES, "")] {
+            let _ = writeln!(
+                text,
+                "declare preserve_mostcc void @{hook}(ptr{more}, i64) nounwind nonlazybind"
             );
         }
     }

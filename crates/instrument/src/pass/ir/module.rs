@@ -157,6 +157,18 @@ impl<'m> Ir<'m> {
         }
     }
 
+    /// The variable of a name that this program has once, declared if it is not there yet.
+    pub fn declare_hidden(self, name: &str, bytes: u64) -> Value<'m> {
+        let name = CString::new(name).expect("names of variables have no zero byte");
+        if let Some(global) = Value::new(llvm!(LLVMGetNamedGlobal(self.module, name.as_ptr()))) {
+            return global;
+        }
+        let ty = llvm!(LLVMArrayType2(self.integer(8).0, bytes));
+        let global = llvm!(LLVMAddGlobal(self.module, ty, name.as_ptr()));
+        llvm!(LLVMSetVisibility(global, LLVMVisibility::LLVMHiddenVisibility));
+        Value::some(global)
+    }
+
     /// The thread-local variable of a name, declared if it is not there yet, in the initial-exec model.
     pub fn declare_thread_local(self, name: &str, bytes: u64) -> Value<'m> {
         let name = CString::new(name).expect("names of variables have no zero byte");
