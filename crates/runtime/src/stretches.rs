@@ -159,8 +159,8 @@ impl Table {
         }
         let is_free = |slot: &usize| self.starts[*slot] == self.ends[*slot];
         let free = slots.into_iter().find(is_free);
-        self.turn ^= 1;
         let slot = free.unwrap_or(slots[self.turn]);
+        self.turn ^= usize::from(free.is_none());
         self.check(slot, check);
         if self.starts[slot] == 0 {
             self.used[self.count] = slot as u16;
