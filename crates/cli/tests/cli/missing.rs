@@ -655,7 +655,7 @@ fn a_missing_lock_orders_only_by_its_own_bytes() {
     let own = "int pthread_mutex_lock(pthread_mutex_t *m) { while (pthread_mutex_trylock(m)); return 0; }\n";
     let source = files.file(
         "own.c",
-        &SLOTS.replacen("struct slot {", &format!("{own}struct slot {{"), 1),
+        SLOTS.replacen("struct slot {", &format!("{own}struct slot {{"), 1),
     );
     recorded(&["-o", &trace, "--exclude", "pthread_mutex_lock", &source]);
     let (events, tables) = read(&trace);
