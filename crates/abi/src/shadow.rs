@@ -29,7 +29,7 @@
 //! ```
 //!
 //! An access to several whole granules looks at the words of all their cells, which lie side by side, in one test. A read
-//! of those is behind the last reader if all have the same word.
+//! of a few is behind the last reader if all have the same word.
 //!
 //! The thread's own access to these bytes in this epoch is on record: nothing to do. While there is only one thread,
 //! `mask` and `epoch` are 0 and `base` points to [`TESTED`] zero cells, so the test succeeds and no shadow is touched.

@@ -9,6 +9,9 @@ use super::{also, batches};
 use deadheat_abi::{hooks, shadow, stretches, tls};
 use std::fmt::Write;
 
+/// The words of so many cells may be looked at twice: those of more would have to be stored in between.
+const IN_REGISTERS: u64 = 4;
+
 /// What kind of test.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Shape {
@@ -188,7 +191,7 @@ impl Template {
             Shape::Granules { count, .. } => {
                 self.test(text, count, 0xff, false)?;
                 writeln!(text, "  %need = icmp ne i64 %new, 0")?;
-                if self.write {
+                if self.write || count > IN_REGISTERS {
                     writeln!(text, "  br i1 %need, label %call, label %done, !prof !0")?;
                 } else {
                     writeln!(text, "  br i1 %need, label %ask, label %done, !prof !0")?;

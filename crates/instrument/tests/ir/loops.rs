@@ -96,8 +96,42 @@ fn numbers_that_may_wrap_are_not_followed() {
             at("i64", "%k")
         )
     };
-    assert_eq!(kinds(&of(&index("", "sext"))), ["write8()"]);
-    assert_eq!(kinds(&of(&index("nsw", "zext"))), ["write8()"]);
+    for (flag, extend) in [("", "sext"), ("nsw", "zext")] {
+        assert_eq!(
+            kinds(&of(&index(flag, extend))),
+            ["write_stretch(8)", "write_stretches()"]
+        );
+    }
+}
+
+#[test]
+fn what_is_written_here_and_there_may_fill_stretches() {
+    let anywhere = "%where = getelementptr i64, ptr %q, i64 %i
+        %j = load i64, ptr %where";
+    let body = |accesses: &str| format!("{anywhere}\n{}\n{accesses}", at("i64", "%j"));
+    let checks = |accesses: &str| {
+        let mut checks = kinds(&of(&body(accesses)));
+        checks.retain(|check| check.starts_with("write"));
+        checks
+    };
+    assert_eq!(
+        checks("store i64 1, ptr %a"),
+        ["write_stretch(8)", "write_stretches()"]
+    );
+    // A counter is not filled.
+    let counter = "%v = load i64, ptr %a\n%w = add i64 %v, 1\nstore i64 %w, ptr %a";
+    assert_eq!(checks(counter), ["write8()"]);
+    // Nor may it wait for what is acquired or released in the loop.
+    assert_eq!(checks("store i64 1, ptr %a\nfence release"), ["write8()"]);
+    // Copies of one line share a table.
+    let two = "%k = mul i64 %j, %j
+        %b = getelementptr i64, ptr %p, i64 %k
+        store i64 1, ptr %a
+        store i64 1, ptr %b";
+    assert_eq!(
+        checks(two),
+        ["write_stretch(8)", "write_stretch(8)", "write_stretches()"]
+    );
 }
 
 #[test]
@@ -240,12 +274,12 @@ fn variables_that_a_loop_leaves_alone_are_the_same_in_each_round() {
     let own = "@array = internal global ptr null\n@length = internal global i64 0";
     assert_eq!(reading(own, ""), ["write_strided(8, 8)"]);
     let all = reading(own, "store ptr null, ptr @array, align 8");
-    assert!(all.contains(&"write8()".to_owned()), "{all:?}");
+    assert!(all.contains(&"write_stretch(8)".to_owned()), "{all:?}");
     // Whoever has its address, or any function that is not known, may change it.
     let seen = "@array = internal global ptr null\n@length = internal global i64 0\n@at = global ptr @array";
-    assert!(reading(seen, "").contains(&"write8()".to_owned()));
+    assert!(reading(seen, "").contains(&"write_stretch(8)".to_owned()));
     let seen = "@array = global ptr null\n@length = internal global i64 0";
-    assert!(reading(seen, "").contains(&"write8()".to_owned()));
+    assert!(reading(seen, "").contains(&"write_stretch(8)".to_owned()));
 }
 
 #[test]
@@ -342,7 +376,7 @@ fn columns_of_inner_loops_are_checked_behind_the_outermost_too() {
         %three = mul i64 %two, %m
         %a = getelementptr i64, ptr %p, i64 %three
         store i64 1, ptr %a";
-    assert_eq!(nested(access, ""), ["write8"]);
+    assert_eq!(nested(access, ""), ["write_stretch", "write_stretches"]);
 }
 
 #[test]
