@@ -2,7 +2,9 @@
 //! would name the file alone.
 //!
 //! Such an access gets the line of who uses what it loads, or of what it stores, which in nearly all cases is that of its statement;
-//! otherwise that of its nearest neighbour with a line. All are of the same function, so that the frames around them are right.
+//! otherwise that of its nearest neighbour with a line. All are of the same function, so that the frames around them are right. Of several users
+//! it is one at whose line the same place is accessed: `if (next++ < end)` compares at one line what another one has loaded, where `next++` is in a
+//! function that was inlined.
 
 use super::decisions::line;
 use super::ir::{Opcode, Value, llvm};
@@ -12,19 +14,35 @@ use llvm_sys::debuginfo::{LLVMInstructionGetDebugLoc, LLVMInstructionSetDebugLoc
 const LOOKED_AT: usize = 16;
 
 /// Gives lines to all accesses of a function that can have one.
-pub fn complete(function: Value<'_>) {
-    for block in function.blocks() {
+pub fn complete<'m>(function: Value<'m>) {
+    let blocks = function.blocks();
+    let with_line = |at: Value<'m>| Some((place(at)?, line(at)?));
+    let accesses: Vec<_> = blocks
+        .iter()
+        .flat_map(|block| block.instructions().filter_map(with_line))
+        .collect();
+    for block in blocks {
         let instructions: Vec<Value<'_>> = block.instructions().collect();
         for (index, &at) in instructions.iter().enumerate() {
-            if !is_access(at) || line(at).is_some() {
+            let Some(place) = place(at).filter(|_| line(at).is_none()) else {
                 continue;
-            }
+            };
             let (before, behind) = instructions.split_at(index);
             let neighbours = behind
                 .iter()
                 .take(LOOKED_AT)
                 .chain(before.iter().rev().take(LOOKED_AT));
-            let found = user(at)
+            let users = users(at);
+            let is_there = |user: &&Value<'_>| {
+                accesses
+                    .iter()
+                    .any(|(of, at)| *of == place && line(**user) == Some(*at))
+            };
+            let found = users
+                .iter()
+                .find(is_there)
+                .or(users.first())
+                .copied()
                 .or_else(|| stored(at))
                 .or_else(|| neighbours.copied().find(|other| line(*other).is_some()));
             if let Some(like) = found {
@@ -35,17 +53,19 @@ pub fn complete(function: Value<'_>) {
     }
 }
 
-fn is_access(at: Value<'_>) -> bool {
+/// Where an access is made, if this is one.
+fn place<'m>(at: Value<'m>) -> Option<Value<'m>> {
     use Opcode::{LLVMAtomicCmpXchg, LLVMAtomicRMW, LLVMLoad, LLVMStore};
-    matches!(
-        at.opcode(),
-        Some(LLVMLoad | LLVMStore | LLVMAtomicRMW | LLVMAtomicCmpXchg)
-    )
+    match at.opcode()? {
+        LLVMLoad | LLVMAtomicRMW | LLVMAtomicCmpXchg => Some(at.operand(0)),
+        LLVMStore => Some(at.operand(1)),
+        _ => None,
+    }
 }
 
-/// An instruction with a line that uses a value, or uses what is computed from it: the nearest.
-fn user(value: Value<'_>) -> Option<Value<'_>> {
-    let mut found = vec![value];
+/// Instructions with a line that use a value, or use what is computed from it without one: the nearest first.
+fn users(value: Value<'_>) -> Vec<Value<'_>> {
+    let (mut found, mut with_line) = (vec![value], Vec::new());
     let mut next = 0;
     while let Some(&value) = found.get(next) {
         next += 1;
@@ -54,14 +74,13 @@ fn user(value: Value<'_>) -> Option<Value<'_>> {
                 continue;
             }
             if line(user).is_some() {
-                return Some(user);
-            }
-            if found.len() < LOOKED_AT {
+                with_line.push(user);
+            } else if found.len() < LOOKED_AT {
                 found.push(user);
             }
         }
     }
-    None
+    with_line
 }
 
 /// What computes the value that is stored, or else its place.
