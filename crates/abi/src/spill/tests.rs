@@ -164,6 +164,16 @@ fn loops_are_read_as_they_were_written() {
     }
 }
 
+fn is_read_as_written(all: &[(u64, Record, Vec<u64>)]) {
+    let (expected, out) = written(all);
+    let (mut reader, mut from) = (Reader::default(), 0);
+    for (growth, record) in expected {
+        let (found, grown, next) = reader.read(&out, from).expect("a record");
+        assert_eq!((found, grown), (record, growth));
+        from = next;
+    }
+}
+
 #[test]
 fn places_that_follow_each_other_in_one_slot_are_read_as_they_were_written() {
     let place = |pc: u64| Record {
@@ -179,13 +189,7 @@ fn places_that_follow_each_other_in_one_slot_are_read_as_they_were_written() {
     for pc in 1..50 {
         let other = (pc + 1..).find(|other| slot(*other) == slot(pc)).unwrap();
         let all = [first, pc, other, first, pc, other, first].map(|pc| (0, place(pc), vec![pc]));
-        let (expected, out) = written(&all);
-        let (mut reader, mut from) = (Reader::default(), 0);
-        for (growth, record) in expected {
-            let (found, grown, next) = reader.read(&out, from).expect("a record");
-            assert_eq!((found, grown), (record, growth));
-            from = next;
-        }
+        is_read_as_written(&all);
     }
 }
 
@@ -203,13 +207,7 @@ fn steps_that_a_slot_has_no_room_for_are_read_as_they_were_written() {
             (0, record, vec![i])
         })
         .collect();
-    let (expected, out) = written(&all);
-    let (mut reader, mut from) = (Reader::default(), 0);
-    for (growth, record) in expected {
-        let (found, grown, next) = reader.read(&out, from).expect("a record");
-        assert_eq!((found, grown), (record, growth));
-        from = next;
-    }
+    is_read_as_written(&all);
 }
 
 #[test]
