@@ -24,7 +24,7 @@ pub fn wait(n: c_int) {
         if now >= n {
             return;
         }
-        // futex, FUTEX_WAIT and private, no timeout.
+        // SAFETY: futex, FUTEX_WAIT and private, no timeout: reads the turn and nothing else.
         unsafe {
             asm!("lea rdi, [rip + invisible_turn]", "syscall", inout("rax") 202_i64 => _, out("rdi") _,
                 in("rsi") 128, in("rdx") i64::from(now), in("r10") 0, out("rcx") _, out("r11") _)
@@ -34,7 +34,7 @@ pub fn wait(n: c_int) {
 
 /// Ends a turn.
 pub fn post() {
-    // futex, FUTEX_WAKE and private, all threads.
+    // SAFETY: futex, FUTEX_WAKE and private, all threads: changes the turn and nothing else.
     unsafe {
         asm!("lock inc dword ptr [rip + invisible_turn]", "lea rdi, [rip + invisible_turn]", "syscall",
             inout("rax") 202_i64 => _, out("rdi") _, in("rsi") 129, in("rdx") i64::from(c_int::MAX), out("rcx") _,
@@ -47,7 +47,7 @@ pub fn post() {
 /// The first two turns return when both are over: std has a lock that every thread takes when it starts and when it
 /// ends, so a thread that ended early would be ordered before one that starts late.
 pub fn turn<R>(n: c_int, f: impl FnOnce() -> R) -> R {
-    let reversed = unsafe { !getenv(c"INVISIBLE_REVERSED".as_ptr()).is_null() };
+    let reversed = unsafe { !getenv(c"INVISIBLE_REVERSED".as_ptr()).is_null() }; // SAFETY: a name that ends in 0.
     wait(if reversed { 2 - n } else { n - 1 });
     let result = f();
     post();
