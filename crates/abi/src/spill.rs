@@ -33,14 +33,14 @@
 //! └─┴─────────┴─────────┘
 //! ```
 //!
-//! **Values.** Both keep what the thread last loaded or stored in each granule, as far as a table goes that has a place for all addresses
-//! of one hash: a value that is there already is not said again.
+//! **Values.** Both keep what the thread last loaded or stored, as far as a table goes that has one place for all addresses so far apart
+//! as it is long: a value that is there already is not said again.
 
 use alloc::boxed::Box;
 use alloc::vec;
 
 /// Blocks begin at multiples of it, and are as long, but for the last one, which the file may not have all of.
-pub const UNIT: u64 = 64 << 10;
+pub const UNIT: u64 = 256 << 10;
 /// First bytes of the file.
 pub const MAGIC: [u8; 8] = *b"dhspill3";
 /// First bytes of a block.
@@ -67,11 +67,8 @@ const SLOT_BITS: u32 = 11;
 const NO_VALUE: u32 = 15;
 const SAME_VALUE: u32 = 14;
 
-/// Bytes of a thread whose values are remembered, as many pages of them. There are some more behind them, so that whatever begins in there
-/// ends in there.
-const VALUES: usize = 1 << (PAGE_BITS + PAGE);
-const PAGE_BITS: u32 = 6;
-const PAGE: u32 = 12;
+/// Bytes of a thread whose values are remembered. There are some more behind them, so that whatever begins in there ends in there.
+const VALUES: usize = 4 << 20;
 
 /// The first byte of a short record.
 const SHORT: u8 = 0x80;
@@ -304,12 +301,10 @@ impl Memo {
     }
 }
 
-/// Where the value of an address is remembered: neighbours stay so, for the caches' sake; pages of them are apart.
+/// Where the value of an address is remembered: neighbours stay so, for the caches' sake.
 #[inline(always)]
 fn value_of(addr: u64) -> usize {
-    const PAGES: u64 = (1 << PAGE_BITS) - 1;
-    let above = addr >> PAGE_BITS & PAGES << PAGE;
-    (addr ^ above) as usize % VALUES
+    addr as usize % VALUES
 }
 
 /// Whether the values of records of a kind are remembered.

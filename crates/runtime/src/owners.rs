@@ -203,10 +203,13 @@ impl Owner {
         let from_here = self.words.wrapping_add(BASE as usize >> (REGION_SHIFT + 1));
         // SAFETY: within the table, as `words` counts; zero bytes are an atomic.
         let word = unsafe { &*from_here.wrapping_add(region(addr)) };
-        match word.load(Ordering::Acquire) & SHARED {
-            SHARED => Some(Whose::Shared),
-            name if name == self.name => Some(Whose::Own),
-            _ => None,
+        let whose = word.load(Ordering::Acquire) as u16;
+        if whose == self.name as u16 && whose != SHARED as u16 {
+            Some(Whose::Own)
+        } else if whose == SHARED as u16 {
+            Some(Whose::Shared)
+        } else {
+            None
         }
     }
 
@@ -256,7 +259,10 @@ impl Owner {
                 let new = if *able && often < OFTEN { self.name } else { SHARED };
                 word(region).store(often | new, Ordering::Release);
                 drop(able);
-                self.populate(region);
+                // Otherwise its shadow is there since somebody else had it.
+                if often < COST {
+                    self.populate(region);
+                }
             }
             owner => {
                 let end = REGIONS.min(region + self.together(region));

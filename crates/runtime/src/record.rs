@@ -26,7 +26,7 @@ use deadheat_abi::atomics::{self, What};
 use deadheat_abi::spill::{
     BLOCK_HEADER, Kind, MOST, Memo, Out, Record, UNIT, WIDE_ATOMIC, write, write_behind, write_next,
 };
-use granule::{Held, lines, regions};
+use granule::{Held, Line, lines, regions};
 use rustc_hash::{FxHashMap, FxHashSet};
 use spill::Block;
 use std::ffi::CStr;
@@ -476,12 +476,9 @@ pub fn range(t: &mut Thread, kind: Kind, addr: usize, len: usize, pc: usize) {
     let mut last = 0;
     for piece in regions(addr, len) {
         if t.owner.enter(piece.start) != Whose::Own {
-            for cell in lines(piece).map(granule::cell) {
-                last = last.max(cell.write.load(Ordering::Acquire) >> 1);
-                if write {
-                    last = last.max(cell.read.load(Ordering::Relaxed));
-                }
-            }
+            last = lines(piece)
+                .map(|line| Line::of(line).last(write))
+                .fold(last, u64::max);
         }
         t.owner.leave();
     }
@@ -491,7 +488,7 @@ pub fn range(t: &mut Thread, kind: Kind, addr: usize, len: usize, pc: usize) {
     let time = tell_after(t, last, record(kind, pc, addr, Some(len as u64)));
     for piece in regions(addr, len) {
         if t.owner.enter(piece.start) != Whose::Own {
-            lines(piece).for_each(|line| Held::lock(line).unlock(write, time));
+            lines(piece).for_each(|line| Held::lock(t, line).unlock(write, time));
         }
         t.owner.leave();
     }

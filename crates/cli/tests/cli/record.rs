@@ -434,10 +434,11 @@ fn a_file_that_cannot_grow_ends_the_recording_and_not_the_program() {
         CONTENTION
             .replace(
                 "pthread_t threads[4];",
-                "struct rlimit limit = {600 << 10, 600 << 10};
+                "struct rlimit limit = {2400 << 10, 2400 << 10}; // The first blocks of all threads, and little more.
     setrlimit(RLIMIT_FSIZE, &limit);
     pthread_t threads[4];",
             )
+            .replace("i < 2000", "i < 8000")
             .replace(
                 "#include <stdio.h>",
                 "#include <stdio.h>\n#include <sys/resource.h>",
@@ -447,7 +448,7 @@ fn a_file_that_cannot_grow_ends_the_recording_and_not_the_program() {
     let ran = record(&["-o", &trace, &source]);
     assert_eq!(
         (ran.status, ran.stdout.as_str()),
-        (3, "8000 20000\n"),
+        (3, "32000 80000\n"),
         "{}",
         ran.stderr
     );

@@ -114,7 +114,9 @@ fn leave(tls: *mut Tls) -> bool {
 /// Whether there is room for the records of so many pieces, each within a granule, all of them in one region.
 #[inline(always)]
 fn is_quick<const SIZE: usize, const WORDS: usize>(t: &Thread, addr: usize) -> bool {
-    addr % 8 + SIZE <= 8 && (addr & REGION_MASK) + SIZE * WORDS <= REGION_MASK + 1 && t.log.at < t.log.full
+    // A granule is in one region.
+    let in_region = WORDS == 1 || (addr & REGION_MASK) + SIZE * WORDS <= REGION_MASK + 1;
+    addr % 8 + SIZE <= 8 && in_region && t.log.at < t.log.full
 }
 
 /// Whether so many pieces are all in one line.

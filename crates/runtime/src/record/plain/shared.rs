@@ -20,17 +20,36 @@ pub unsafe extern "C" fn load<const SIZE: usize, const WORDS: usize>(
     pc: usize,
 ) -> Words<WORDS> {
     let last = t.log.time;
-    if let Some(leased) = Leased::look(addr, last, WORDS as u64) {
+    if let Some(leased) = Leased::look(t, addr, WORDS as u64) {
         // SAFETY: as the caller promises.
         let words = unsafe { read_words::<SIZE, WORDS>(addr) };
         let record = access(Kind::Load, SIZE, addr, pc, words[0]);
         // After the load: what a missing call wrote is not seen before the call.
-        if leased.is_valid() && CALLS.0.load(Ordering::Acquire) <= last && t.log.put_next(record, words) {
+        if leased.is_valid() && CALLS.0.load(Ordering::Acquire) <= last {
             let loaded = Words(words);
+            if !t.log.put_next(record, words) {
+                return load_leased::<SIZE, WORDS>(tls, t, addr, loaded, pc);
+            }
             return if leave(tls) { deliver(loaded) } else { loaded };
         }
     }
-    let Some(held) = Held::try_lock(addr) else {
+    // SAFETY: as the caller promises.
+    unsafe { load_locked::<SIZE, WORDS>(tls, t, addr, pc) }
+}
+
+/// The same of a line that has to be locked.
+///
+/// # Safety
+/// As for the load.
+#[inline(never)]
+unsafe extern "C" fn load_locked<const SIZE: usize, const WORDS: usize>(
+    tls: *mut Tls,
+    t: &mut Thread,
+    addr: usize,
+    pc: usize,
+) -> Words<WORDS> {
+    let last = t.log.time;
+    let Some(held) = Held::try_lock(t, addr) else {
         // SAFETY: as the caller promises.
         return unsafe { load_held::<SIZE, WORDS, false>(tls, t, addr, pc) };
     };
@@ -44,6 +63,20 @@ pub unsafe extern "C" fn load<const SIZE: usize, const WORDS: usize>(
     }
     held.unlock(false, last + WORDS as u64);
     let loaded = Words(words);
+    if leave(tls) { deliver(loaded) } else { loaded }
+}
+
+/// The same when it is done, at the next time, at whatever place of the program.
+#[inline(never)]
+extern "C" fn load_leased<const SIZE: usize, const WORDS: usize>(
+    tls: *mut Tls,
+    t: &mut Thread,
+    addr: usize,
+    loaded: Words<WORDS>,
+    pc: usize,
+) -> Words<WORDS> {
+    let record = access(Kind::Load, SIZE, addr, pc, loaded.0[0]);
+    t.log.put_words(t.log.time + 1, record, loaded.0);
     if leave(tls) { deliver(loaded) } else { loaded }
 }
 
@@ -61,7 +94,7 @@ unsafe extern "C" fn load_held<const SIZE: usize, const WORDS: usize, const LOCK
     if !LOCKED {
         Held::wait(addr);
     }
-    let held = Held::locked(addr);
+    let held = Held::locked(t, addr);
     // SAFETY: as the caller promises.
     let words = unsafe { read_words::<SIZE, WORDS>(addr) };
     compiler_fence(Ordering::SeqCst);
@@ -85,7 +118,7 @@ pub unsafe extern "C" fn store<const SIZE: usize, const WORDS: usize>(
     words: Words<WORDS>,
     pc: usize,
 ) {
-    let Some(held) = Held::try_lock(addr) else {
+    let Some(held) = Held::try_lock(t, addr) else {
         // SAFETY: as the caller promises.
         return unsafe { store_held::<SIZE, WORDS, false>(tls, t, addr, words, pc) };
     };
@@ -118,7 +151,7 @@ unsafe extern "C" fn store_held<const SIZE: usize, const WORDS: usize, const LOC
     if !LOCKED {
         Held::wait(addr);
     }
-    let held = Held::locked(addr);
+    let held = Held::locked(t, addr);
     let Words(words) = words;
     let time = held.time(t.log.time, true);
     let record = access(Kind::Store, SIZE, addr, pc, words[0]);
@@ -149,14 +182,14 @@ pub unsafe extern "C" fn load_across<const SIZE: usize, const WORDS: usize>(
     if leave(tls) { deliver(loaded) } else { loaded }
 }
 
-/// A word, which may be `behind` another of the same load.
+/// A word in one granule, which may be `behind` another of the same load, by a thread that is in a section and has room for it.
 ///
 /// # Safety
 /// As for the load.
 #[inline(always)]
-unsafe fn load_word<const SIZE: usize>(t: &mut Thread, addr: usize, pc: usize, behind: bool) -> u64 {
+pub unsafe fn load_word<const SIZE: usize>(t: &mut Thread, addr: usize, pc: usize, behind: bool) -> u64 {
     let last = t.log.time;
-    if let Some(leased) = Leased::look(addr, last, 1) {
+    if let Some(leased) = Leased::look(t, addr, 1) {
         // SAFETY: as the caller promises.
         let word = unsafe { read::<SIZE>(addr) };
         // As above.
@@ -166,7 +199,7 @@ unsafe fn load_word<const SIZE: usize>(t: &mut Thread, addr: usize, pc: usize, b
             return word;
         }
     }
-    let held = Held::lock(addr);
+    let held = Held::lock(t, addr);
     // SAFETY: as the caller promises.
     let word = unsafe { read::<SIZE>(addr) };
     compiler_fence(Ordering::SeqCst);
@@ -189,12 +222,12 @@ pub unsafe extern "C" fn store_across<const SIZE: usize, const WORDS: usize>(
     words: Words<WORDS>,
     pc: usize,
 ) {
-    let mut held = Held::lock(addr);
+    let mut held = Held::lock(t, addr);
     for (n, word) in words.0.into_iter().enumerate() {
         let addr = addr + SIZE * n;
         if n > 0 && addr.is_multiple_of(LINE) {
             held.unlock(true, t.log.time);
-            held = Held::lock(addr);
+            held = Held::lock(t, addr);
         }
         let time = held.time(t.log.time, true);
         t.log

@@ -2,7 +2,7 @@
 //! first, a run that is steered, a place or a time that is not the expected one.
 
 use super::super::granule::Held;
-use super::{Thread, Tls, Words, access, deliver, is_quick, leave, may_be_pointer, may_be_pointers};
+use super::{Thread, Tls, Words, access, deliver, is_quick, leave, may_be_pointer, may_be_pointers, shared};
 use super::{read, read_words, write_to, write_words};
 use crate::owners::Whose;
 use crate::record::CALLS;
@@ -72,14 +72,21 @@ unsafe fn load_slowly<const SIZE: usize>(t: &mut Thread, addr: usize, pc: usize,
         // SAFETY: as above.
         return unsafe { read::<SIZE>(addr) };
     }
-    let held = Held::take(t, addr);
+    let whose = t.owner.enter(addr);
     // SAFETY: as above.
-    let value = unsafe { read::<SIZE>(addr) };
-    compiler_fence(Ordering::SeqCst);
-    let time = held.time(t.log.time, false);
-    t.log
-        .put_word(time, access(Kind::Load, SIZE, addr, pc, value), behind);
-    held.raise(t, false, time);
+    let value = unsafe {
+        if whose == Whose::Own {
+            let value = read::<SIZE>(addr);
+            compiler_fence(Ordering::SeqCst);
+            let time = t.log.time.max(CALLS.0.load(Ordering::Acquire)) + 1;
+            t.log
+                .put_word(time, access(Kind::Load, SIZE, addr, pc, value), behind);
+            value
+        } else {
+            shared::load_word::<SIZE>(t, addr, pc, behind)
+        }
+    };
+    t.owner.leave();
     value
 }
 
