@@ -9,6 +9,7 @@ use std::thread;
 
 struct Spin<T>(AtomicBool, UnsafeCell<T>);
 
+// SAFETY: the flag lets one thread at a time in, and what it did is acquired with it.
 unsafe impl<T: Send> Sync for Spin<T> {}
 
 impl<T> Spin<T> {
@@ -17,6 +18,7 @@ impl<T> Spin<T> {
             thread::yield_now();
             hint::spin_loop();
         }
+        // SAFETY: only who has the flag is here.
         let result = f(unsafe { &mut *self.1.get() });
         self.0.store(false, Ordering::Release);
         result
@@ -44,12 +46,14 @@ fn main() {
                     let fresh = Box::into_raw(Box::new(1));
                     let old = pointer.swap(fresh, Ordering::AcqRel);
                     if !old.is_null() {
+                        // SAFETY: each pointer is swapped out once, by whoever owns it then.
                         assert_eq!(*unsafe { Box::from_raw(old) }, 1);
                     }
                 }
             });
         }
     });
+    // SAFETY: the threads are done, so it is nobody else's.
     drop(unsafe { Box::from_raw(pointer.into_inner()) });
     println!("{} {small:?} {half:?} {word:?} {long:?} {largest:?}", spin.with(|numbers| numbers.len()));
 }

@@ -7,6 +7,7 @@ use std::thread;
 /// Each thread reads its neighbour's cell of the phase before.
 struct Cells([[std::cell::UnsafeCell<u32>; 4]; 2]);
 
+// SAFETY: between two barriers each thread writes a cell that no other touches.
 unsafe impl Sync for Cells {}
 
 fn main() {
@@ -16,7 +17,9 @@ fn main() {
             let (cells, barrier, leaders) = (&cells, &barrier, &leaders);
             scope.spawn(move || {
                 for phase in 0..50 {
+                    // SAFETY: written in the phase before, behind the barrier.
                     let neighbour = unsafe { *cells.0[phase % 2][(n + 1) % 4].get() };
+                    // SAFETY: this thread's own cell of this phase; others read it behind the barrier.
                     unsafe { *cells.0[(phase + 1) % 2][n].get() = neighbour + 1 };
                     if barrier.wait().is_leader() {
                         leaders.fetch_add(1, Ordering::Relaxed);
@@ -25,5 +28,6 @@ fn main() {
             });
         }
     });
+    // SAFETY: the threads are done.
     println!("{} {}", unsafe { *cells.0[0][0].get() }, leaders.load(Ordering::Relaxed));
 }

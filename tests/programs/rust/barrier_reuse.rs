@@ -6,6 +6,7 @@ use std::thread;
 
 struct Table(UnsafeCell<Vec<u64>>, UnsafeCell<u64>);
 
+// SAFETY: each thread has its own element, and the leader all of them between two barriers.
 unsafe impl Sync for Table {}
 
 fn main() {
@@ -17,13 +18,18 @@ fn main() {
                 scope.spawn(move || {
                     let mut sum = 0;
                     for phase in 0..50 {
+                        // SAFETY: the vector stays where it is, and the element is this thread's until the barrier.
                         let cell = unsafe { (*table.0.get()).as_mut_ptr().add(n) };
+                        // SAFETY: as above.
                         unsafe { *cell += phase };
                         if barrier.wait().is_leader() {
+                            // SAFETY: the others wait at the next barrier.
                             unsafe { *table.1.get() = (*table.0.get()).iter().sum() };
+                            // SAFETY: as above.
                             unsafe { (*table.0.get()).reverse() };
                         }
                         barrier.wait();
+                        // SAFETY: the leader wrote it before the last barrier.
                         sum += unsafe { *table.1.get() };
                     }
                     sum

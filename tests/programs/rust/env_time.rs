@@ -10,7 +10,7 @@ fn main() {
                 scope.spawn(move || {
                     let (name, mut count) = (format!("DEADHEAT_ENV_TIME_{n}"), 0);
                     for i in 0..30 {
-                        // What else runs reads the environment through std only.
+                        // SAFETY: what else runs reads the environment through std only.
                         unsafe { std::env::set_var(&name, i.to_string()) };
                         count += usize::from(std::env::var(&name).unwrap() == i.to_string());
                         count += usize::from(std::env::vars_os().count() > 1);
@@ -18,6 +18,7 @@ fn main() {
                         thread::sleep(Duration::from_micros(10));
                         count += usize::from(start.elapsed() >= Duration::from_micros(10));
                         count += usize::from(SystemTime::now().duration_since(UNIX_EPOCH).is_ok());
+                        // SAFETY: as above.
                         unsafe { std::env::remove_var(&name) };
                     }
                     count + std::env::args().count() + usize::from(std::env::temp_dir().is_absolute())

@@ -12,6 +12,7 @@ struct Shared {
     count: AtomicUsize,
 }
 
+// SAFETY: fences and atomics order what threads do to the cells.
 unsafe impl Sync for Shared {}
 
 fn main() {
@@ -20,6 +21,7 @@ fn main() {
     let (shared, mut sum) = (&shared, 0);
     thread::scope(|scope| {
         scope.spawn(|| {
+            // SAFETY: nobody reads it before the flag is set.
             unsafe { *shared.data.get() = 1 };
             fence(Ordering::Release);
             shared.flag.store(1, Ordering::Relaxed);
@@ -36,6 +38,7 @@ fn main() {
                 thread::yield_now();
             }
             fence(Ordering::Acquire);
+            // SAFETY: the flag is set, and a fence stands behind the load that saw it.
             sum += unsafe { *shared.data.get() };
         });
     });
@@ -43,14 +46,17 @@ fn main() {
         for n in 1..=4 {
             scope.spawn(move || {
                 if n == 1 {
+                    // SAFETY: one thread does, before it gives up its share.
                     unsafe { *shared.more.get() += n };
                 }
                 if shared.count.fetch_sub(1, Ordering::Release) == 1 {
                     fence(Ordering::Acquire);
+                    // SAFETY: the last share is given up, and a fence stands behind that.
                     unsafe { *shared.more.get() += 1 };
                 }
             });
         }
     });
+    // SAFETY: the threads are done.
     println!("{sum} {}", unsafe { *shared.more.get() });
 }

@@ -31,8 +31,11 @@ fn main() {
         0
     });
     assert_eq!(ready.load(Ordering::Acquire), 8);
+    // SAFETY: a thread has written each of the eight, and all are done.
     unsafe { vector.set_len(8) };
+    // SAFETY: each thread has filled its part, and all are done.
     let strings = array.map(|slot| unsafe { slot.assume_init() });
+    // SAFETY: as above.
     let sum: u64 = unsafe { boxed.assume_init() }.iter().sum();
     println!("{} {sum} {} {length}", strings.concat(), vector.concat());
 }

@@ -15,6 +15,7 @@ fn main() {
         let threads: Vec<_> = (0..8)
             .map(|n| {
                 scope.spawn(move || {
+                    // SAFETY: once, while all others wait.
                     ONCE.call_once(|| unsafe { PLAIN = 42 });
                     let cell = CELL.get_or_init(|| {
                         thread::yield_now();
@@ -22,6 +23,7 @@ fn main() {
                     });
                     let length = LAZY[&n].len() as u32;
                     assert!(ONCE.is_completed());
+                    // SAFETY: behind `call_once` nobody writes it.
                     unsafe { PLAIN + cell[2] + length }
                 })
             })

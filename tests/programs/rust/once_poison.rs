@@ -10,6 +10,7 @@ static NAMES: OnceLock<Vec<String>> = OnceLock::new();
 static BROKEN: LazyLock<Vec<u32>> = LazyLock::new(|| panic!("never made"));
 
 fn made() -> &'static mut Vec<u32> {
+    // SAFETY: only called by whoever initialises, or behind that.
     unsafe { &mut *&raw mut MADE }
 }
 

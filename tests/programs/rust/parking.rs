@@ -7,6 +7,7 @@ use std::time::Duration;
 
 struct Slot(UnsafeCell<u32>);
 
+// SAFETY: the turn says whose it is.
 unsafe impl Sync for Slot {}
 
 static SLOT: Slot = Slot(UnsafeCell::new(0));
@@ -19,12 +20,14 @@ fn main() {
             while TURN.load(Ordering::Acquire) != 2 * i + 1 {
                 thread::park();
             }
+            // SAFETY: it is this thread's turn.
             unsafe { *SLOT.0.get() += 1 };
             TURN.store(2 * i + 2, Ordering::Release);
             main.unpark();
         }
     });
     for i in 0..100 {
+        // SAFETY: it is this thread's turn.
         unsafe { *SLOT.0.get() += 1 };
         TURN.store(2 * i + 1, Ordering::Release);
         other.thread().unpark();
@@ -36,6 +39,7 @@ fn main() {
     // The token alone orders, too.
     let me = thread::current();
     let giver = thread::spawn(move || {
+        // SAFETY: the main thread waits for the token.
         unsafe { *SLOT.0.get() += 1 };
         TURN.store(1000, Ordering::Relaxed);
         me.unpark();
@@ -44,5 +48,6 @@ fn main() {
         thread::park();
     }
     giver.join().unwrap();
+    // SAFETY: the other thread is joined.
     println!("{}", unsafe { *SLOT.0.get() });
 }

@@ -32,6 +32,7 @@ fn main() {
     thread::scope(|scope| {
         scope.spawn(|| {
             for i in 1..=100 {
+                // SAFETY: nobody looks at a version before it is told.
                 unsafe { VERSIONS[i as usize] = i * i };
                 write(i);
             }
@@ -41,6 +42,7 @@ fn main() {
                 loop {
                     let [a, b, c] = read();
                     assert!(a == b && b == c);
+                    // SAFETY: it was told by the sequence, which was acquired.
                     assert_eq!(unsafe { VERSIONS[a as usize] }, a * a);
                     if a == 100 {
                         break;

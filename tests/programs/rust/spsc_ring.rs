@@ -14,11 +14,13 @@ struct Ring<T> {
     tail: AtomicUsize,
 }
 
+// SAFETY: the indices say which cells are the producer's, and which the consumer's.
 unsafe impl<T: Send> Sync for Ring<T> {}
 
 impl<T> Drop for Ring<T> {
     fn drop(&mut self) {
         for at in *self.head.get_mut()..*self.tail.get_mut() {
+            // SAFETY: cells between head and tail are filled, and nobody else has the ring.
             unsafe { self.cells[at % SIZE].get_mut().assume_init_drop() };
         }
     }
@@ -36,6 +38,7 @@ impl<T> Producer<T> {
                 return Err(value);
             }
         }
+        // SAFETY: the cell is empty: the consumer has told so by its index.
         unsafe { (*self.0.cells[tail % SIZE].get()).write(value) };
         self.0.tail.store(tail + 1, Ordering::Release);
         Ok(())
@@ -51,6 +54,7 @@ impl<T> Consumer<T> {
                 return None;
             }
         }
+        // SAFETY: the cell is filled: the producer has told so by its index.
         let value = unsafe { (*self.0.cells[head % SIZE].get()).assume_init_read() };
         self.0.head.store(head + 1, Ordering::Release);
         Some(value)

@@ -18,6 +18,7 @@ fn push(text: String) {
     let node = Box::into_raw(Box::new(Node { text, next: ptr::null_mut() }));
     let mut top = TOP.load(Ordering::Relaxed);
     loop {
+        // SAFETY: the node is not linked yet.
         unsafe { (*node).next = top };
         match TOP.compare_exchange_weak(top, node, Ordering::Release, Ordering::Relaxed) {
             Ok(_) => return,
@@ -31,6 +32,7 @@ fn take_all() -> usize {
     fence(Ordering::Acquire);
     let mut length = 0;
     while !node.is_null() {
+        // SAFETY: the whole list was taken at once, so its nodes are this thread's.
         let owned = unsafe { Box::from_raw(node) };
         length += owned.text.len();
         node = owned.next;

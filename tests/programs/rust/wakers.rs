@@ -18,13 +18,16 @@ struct Slot {
     result: UnsafeCell<Option<String>>,
 }
 
+// SAFETY: the state says who may touch the cells.
 unsafe impl Sync for Slot {}
 
 impl Slot {
     fn complete(&self, result: String) {
+        // SAFETY: written once, before the state says so.
         unsafe { *self.result.get() = Some(result) };
         // Whoever registers meanwhile wakes itself.
         if self.state.fetch_or(DONE, Ordering::AcqRel) & REGISTERING == 0 {
+            // SAFETY: nobody registers, and nobody will any more.
             if let Some(waker) = unsafe { (*self.waker.get()).take() } {
                 waker.wake();
             }
@@ -39,11 +42,13 @@ impl Future for Wait {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<String> {
         let slot = &self.0;
         if slot.state.compare_exchange(0, REGISTERING, Ordering::Acquire, Ordering::Acquire).is_ok() {
+            // SAFETY: REGISTERING is this thread's.
             unsafe { *slot.waker.get() = Some(context.waker().clone()) };
             if slot.state.compare_exchange(REGISTERING, 0, Ordering::AcqRel, Ordering::Acquire).is_ok() {
                 return Poll::Pending;
             }
         }
+        // SAFETY: DONE was seen, and acquired.
         Poll::Ready(unsafe { (*slot.result.get()).take() }.unwrap())
     }
 }

@@ -255,6 +255,8 @@ typedef unsigned char bytes __attribute__((vector_size(16), aligned(1)));
 typedef unsigned long __attribute__((aligned(1))) loose;
 
 static union { double doubles[8]; float singles[16]; long longs[8]; unsigned char bytes[64]; __int128 wide[4]; } shared;
+typedef struct { double x, y, z; } triple;
+static triple triples[3];
 static pthread_barrier_t barrier;
 static double sums[4];
 
@@ -271,6 +273,8 @@ static void *work(void *argument) {
         *(bytes *)&shared.bytes[(7 * i + me) % 49] += (bytes){1, 2, 3};
         *(loose *)&shared.bytes[(5 * i) % 57] += 0x0101010101010101;
         shared.wide[i % 4] += (__int128)me << 60;
+        triples[(i + me) % 3] = triples[i % 3];
+        memmove(&shared.bytes[3], &shared.bytes[i % 8], 40);
     }
     memcpy(&sums[me - 1], &sum, sizeof(double));
     return NULL;
@@ -467,6 +471,51 @@ fn a_file_that_cannot_grow_ends_the_recording_and_not_the_program() {
     let (events, _) = read(&trace);
     assert!(values_agree(&events) > 10_000);
     assert_eq!(reads_without_value(&events), 0);
+}
+
+#[test]
+fn a_longer_run_takes_no_more_memory() {
+    let files = Files::new();
+    let source = files.file(
+        "long.c",
+        r#"
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+
+static long rounds, cells[1 << 10];
+
+static void *work(void *argument) {
+    for (long i = 0; i < rounds; i++) {
+        cells[i * 7 % 512 + (argument ? 512 : 0)] += i;
+    }
+    return NULL;
+}
+
+int main(int count, char **words) {
+    rounds = atol(words[1]);
+    pthread_t thread;
+    pthread_create(&thread, NULL, work, cells);
+    work(NULL);
+    pthread_join(thread, NULL);
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    printf("%ld", usage.ru_maxrss);
+    return 0;
+}
+"#,
+    );
+    let trace = files.path("run.dht");
+    let kilobytes = |rounds: &str| -> u64 {
+        let ran = record(&["-o", &trace, &source, "--", rounds]);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        ran.stdout.parse().unwrap()
+    };
+    let (short, long) = (kilobytes("20000"), kilobytes("1000000"));
+    let log = std::fs::metadata(&trace).unwrap().len() / 1024;
+    assert!(log > 4096, "{log} KB of trace");
+    assert!(long < short + 1024, "{short} KB, and {long} for 50 times as much");
 }
 
 #[test]

@@ -99,7 +99,7 @@ impl Held {
         let locked = line
             .write
             .compare_exchange(word, word | LOCK, Ordering::Acquire, Ordering::Relaxed);
-        locked.is_ok().then(|| Held {
+        locked.is_ok().then_some(Held {
             line: Some(line),
             who: t.owner.name,
             write: word >> 1,

@@ -6,8 +6,9 @@ use crate::bench::markdown::{Table, number};
 use crate::bench::results::{Quantity, Results};
 use crate::bench::tools::NATIVE;
 use crate::meter::thousands;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use deadheat_detect::select::{Choice, DetectorName};
+use std::path::Path;
 
 fn by(detector: DetectorName) -> Choice {
     Choice {
@@ -17,8 +18,7 @@ fn by(detector: DetectorName) -> Choice {
 }
 
 /// The native time of a program, if it was measured, with any number of threads.
-fn native(results: Option<&Results>, name: &str) -> Option<f64> {
-    let results = results?;
+fn native(results: &Results, name: &str) -> Option<f64> {
     let threads = *results.threads().last()?;
     Some(
         results
@@ -28,38 +28,55 @@ fn native(results: Option<&Results>, name: &str) -> Option<f64> {
     )
 }
 
-/// Time and slowdown: of the analysis of the trace, as a multiple of native.
-fn pair(seconds: f64, native: Option<f64>) -> [String; 2] {
-    [
-        number(seconds),
-        native.map_or("–".to_owned(), |native| number(seconds / native)),
-    ]
+/// What times are multiples of: the program's own time, or, if no measurement has it, that of an analysis that checks nothing.
+fn base(sources: &Sources<'_>, name: &str, path: &Path) -> Result<f64> {
+    match sources.results {
+        Some(results) => native(results, name).with_context(|| format!("{name} was not measured natively")),
+        None => Ok(analyse(path, &by(DetectorName::Empty))?.seconds()),
+    }
+}
+
+/// What [`base`] is.
+fn base_name(sources: &Sources<'_>) -> &'static str {
+    if sources.results.is_some() { "native" } else { "empty" }
+}
+
+/// What the times of a table are, and the slowdowns.
+fn note(sources: &Sources<'_>) -> String {
+    let base = match sources.results {
+        Some(_) => "the native program's",
+        None => {
+            "that of an analysis of the same trace that checks nothing (--from RESULTS.json: the native program's)"
+        }
+    };
+    format!(
+        "Times are those of the analysis of a trace, without reading it and without running the program; slowdown is that time as a \
+         multiple of {base}.\n"
+    )
 }
 
 /// The three algorithms.
 pub fn table_1(sources: &Sources<'_>) -> Result<String> {
     let detectors = [DetectorName::Vc, DetectorName::Eraser, DetectorName::Goldilocks];
-    let mut head = vec!["program".to_owned(), "native s".to_owned(), "accesses".to_owned()];
+    let base_s = format!("{} s", base_name(sources));
+    let mut head = vec!["program".to_owned(), base_s, "accesses".to_owned()];
     for detector in detectors {
         head.push(format!("{detector} s"));
         head.push("slowdown".to_owned());
     }
     let mut table = Table::new(1, head);
     for (name, path) in &sources.traces()?.files {
-        let native = native(sources.results, name);
-        let mut row = vec![name.clone(), native.map_or("–".to_owned(), number), String::new()];
+        let base = base(sources, name, path)?;
+        let mut row = vec![name.clone(), number(base), String::new()];
         for detector in detectors {
             let done = analyse(path, &by(detector))?;
             row[2] = thousands(done.accesses());
-            row.extend(pair(done.seconds(), native));
+            row.extend([number(done.seconds()), number(done.seconds() / base)]);
         }
         table.row(row);
     }
-    Ok(format!("{table}\n{OFFLINE}"))
+    Ok(format!("{table}\n{}", note(sources)))
 }
-
-const OFFLINE: &str = "Times are those of the analysis of a trace, without reading it and without running the program; \
-                       slowdown is that time as a multiple of the native one (--from RESULTS.json has it).\n";
 
 /// Goldilocks with all checks, and where a location is left alone after its first race.
 pub fn table_2(sources: &Sources<'_>) -> Result<String> {
@@ -74,7 +91,7 @@ pub fn table_2(sources: &Sources<'_>) -> Result<String> {
     ];
     let mut table = Table::new(1, head);
     for (name, path) in &sources.traces()?.files {
-        let native = native(sources.results, name);
+        let base = base(sources, name, path)?;
         let mut row = vec![name.clone()];
         for disable_after_race in [false, true] {
             let choice = Choice {
@@ -82,12 +99,13 @@ pub fn table_2(sources: &Sources<'_>) -> Result<String> {
                 ..by(DetectorName::Goldilocks)
             };
             let done = analyse(path, &choice)?;
-            row.extend(pair(done.seconds(), native));
+            row.extend([number(done.seconds()), number(done.seconds() / base)]);
             row.push(thousands(done.stats.race_checks));
         }
         table.row(row);
     }
     Ok(format!(
-        "{table}\n\\* where a location is left alone after its first race. {OFFLINE}"
+        "{table}\n\\* where a location is left alone after its first race. {}",
+        note(sources)
     ))
 }
