@@ -283,6 +283,7 @@ pub const REDIRECTED: &[(&str, &[&str])] = &[
             "wcsdup",
         ],
     ),
+    ("ps", &["_Znwm"]),
     ("pps", &["strndup", "realloc", "getcwd"]),
     ("ppss", &["reallocarray"]),
     (

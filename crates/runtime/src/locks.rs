@@ -10,7 +10,7 @@ use crate::intern::mix;
 use crate::loss::{self, Loss};
 use crate::places::Place;
 use crate::spin::Spin;
-use crate::thread::{LOCKS_SHIFT, Thread, UNKNOWN_LOCKS};
+use crate::thread::{LOCKS_SHIFT, Thread, UNKNOWN_LOCKS, zeroed_box};
 use rustc_hash::FxHashMap;
 
 /// What kind of lock.
@@ -116,7 +116,8 @@ static SETS: Spin<Sets> = Spin::new(Sets {
     lists: Vec::new(),
 });
 
-const RECENT: usize = 256;
+/// A table with a lock for each stripe has as many sets as stripes, times the places where they are taken.
+const RECENT: usize = 2048;
 
 /// A lock that a thread holds, and what it adds to the hashes of [`Held`].
 struct Taken {
@@ -133,7 +134,7 @@ pub struct Held {
     /// The same, whichever the locks are.
     any: u64,
     /// Sets found lately, by hash.
-    recent: [(u64, LockSet); RECENT],
+    recent: Box<[(u64, LockSet); RECENT]>,
 }
 
 impl Held {
@@ -143,7 +144,8 @@ impl Held {
             locks: Vec::new(),
             hash: 0,
             any: 0,
-            recent: [(0, LockSet::NONE); RECENT],
+            // SAFETY: numbers.
+            recent: unsafe { zeroed_box() },
         }
     }
 

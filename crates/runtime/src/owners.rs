@@ -204,6 +204,7 @@ impl Owner {
         // SAFETY: within the table, as `words` counts; zero bytes are an atomic.
         let word = unsafe { &*from_here.wrapping_add(region(addr)) };
         let whose = word.load(Ordering::Acquire) as u16;
+        // This first: it is the commonest by far.
         if whose == self.name as u16 && whose != SHARED as u16 {
             Some(Whose::Own)
         } else if whose == SHARED as u16 {

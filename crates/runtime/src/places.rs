@@ -32,7 +32,7 @@ const NO_CALLERS: u32 = ALL / 4 * 3;
 
 /// One entry: a place, or eight of them.
 ///
-/// A place is context value, pc, locks and flags, stack of callers. The last word's highest bit says which it is.
+/// A place is 0, pc, locks and flags, stack of callers. The last word's highest bit says which it is.
 struct Entry([AtomicU64; 4]);
 
 const BYTES: u64 = 1 << 63;
@@ -144,16 +144,13 @@ impl Place {
             LockSet::UNKNOWN
         };
         let callers = if used < NO_CALLERS { callers() } else { None };
-        // A place that goes without callers is the same for all of them, or it would not be one id less.
-        let (context, callers) = match callers {
-            Some(callers) => (at.context, callers),
-            None => {
-                loss::note(Loss::Stacks);
-                (0, Stack::default())
-            }
-        };
+        let callers = callers.unwrap_or_else(|| {
+            loss::note(Loss::Stacks);
+            Stack::default()
+        });
+        // Not the context value: those of a recursion may have the same callers, as far as they are kept.
         let words = [
-            context,
+            0,
             at.pc as u64,
             u64::from(locks.0) | u64::from(at.free) << 32,
             callers.0.into(),

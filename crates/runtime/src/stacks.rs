@@ -13,9 +13,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// The most frames of a stack.
 pub const DEPTH: usize = 256;
 /// Frames of a shortened stack.
-const SHORT: usize = 8;
+const SHORT: usize = 16;
 /// How many context values get their whole stack.
-const WHOLE: u32 = 200_000;
+const WHOLE: u32 = 50_000;
 /// How many get one at all.
 const ALL: u32 = 1_000_000;
 

@@ -148,7 +148,7 @@ pub const UNKNOWN_LOCKS: u64 = !0;
 ///
 /// # Safety
 /// Zero bytes are a `T`.
-unsafe fn zeroed_box<T: Copy, const N: usize>() -> Box<[T; N]> {
+pub unsafe fn zeroed_box<T: Copy, const N: usize>() -> Box<[T; N]> {
     // SAFETY: as the caller promises.
     unsafe { Box::new_zeroed().assume_init() }
 }

@@ -1,6 +1,6 @@
 //! Functions as the *process* has them: the program's own definition if there is one, else a library's.
 //!
-//! A program may bring its own allocator, its own `operator delete`, or a C++ library linked in. A redirected function
+//! A program may bring its own allocator, its own `operator new` and `delete`, or a C++ library linked in. A redirected function
 //! must then call that one, not the one that comes after ours. The dynamic linker fills in these addresses by its usual
 //! rules; and because our library refers to the names, a linker exports the program's definitions of them.
 
@@ -49,6 +49,9 @@ global! {
     ".globl "
     /// `free`.
     free: fn(*mut c_void) = "free";
+    ".weak "
+    /// `operator new(size_t)`.
+    new: fn(usize) -> *mut c_void = "_Znwm";
     ".weak "
     /// `operator delete(void*)`.
     delete: fn(*mut c_void) = "_ZdlPv";

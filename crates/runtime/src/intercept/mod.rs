@@ -50,6 +50,7 @@ mod memory_functions;
 mod model;
 mod models;
 mod mutex;
+mod new;
 mod notify;
 mod once;
 mod poll;

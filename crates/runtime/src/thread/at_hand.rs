@@ -33,7 +33,7 @@ const OUTSIDE: usize = 256;
 
 #[derive(Clone, Copy, Default)]
 struct CachedOutside {
-    /// Context value, pc, and how high the stack was.
+    /// Context value, pc, and how high the stack was, or where the program's call was.
     key: (u64, usize, usize),
     entry: Entry,
     place: Place,
@@ -61,6 +61,8 @@ pub struct Places {
     each: Box<[CachedEach; EACH]>,
     /// The same of calls.
     pub here: [Here; HERE],
+    /// Where the program has called the code that is not instrumented and runs now, if that is known; otherwise 0.
+    pub called: usize,
 }
 
 impl Places {
@@ -74,6 +76,7 @@ impl Places {
             // SAFETY: as above.
             each: unsafe { zeroed_box() },
             here: [Here::default(); HERE],
+            called: 0,
         }
     }
 
@@ -101,19 +104,25 @@ impl Places {
         (cached.context == context && cached.rest == rest).then_some(cached.place)
     }
 
-    /// The id of a place in code that is not instrumented. The stack is walked unless it was as high, and the return
-    /// address into instrumented code the same, when the place was seen last.
+    /// The id of a place in code that is not instrumented. The stack is walked unless it is known where that was called, or the stack was
+    /// as high, and the return address into instrumented code the same, when the place was seen last.
     #[inline(never)]
     pub fn find_outside(&mut self, at: At) -> Place {
         let height: usize;
         // SAFETY: reads a register.
         unsafe { core::arch::asm!("mov {}, rsp", out(reg) height, options(nomem, nostack, preserves_flags)) };
-        let hash =
-            (at.context ^ at.pc as u64 ^ height as u64).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
+        let called = self.called;
+        let from = if called == 0 { height } else { called };
+        let hash = (at.context ^ at.pc as u64 ^ from as u64).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
         let cached = &mut self.outside[(hash >> 56) as usize % OUTSIDE];
-        let key = (at.context, at.pc, height);
-        if cached.key != key || !cached.entry.still() {
-            let (stack, entry) = stacks::outside(at.context, at.pc);
+        let key = (at.context, at.pc, from);
+        if cached.key != key || called == 0 && !cached.entry.still() {
+            let (stack, entry) = if called == 0 {
+                stacks::outside(at.context, at.pc)
+            } else {
+                let callers = stacks::callers(at.context, called);
+                (callers.map(|callers| callers.push(called)), Entry::default())
+            };
             *cached = CachedOutside {
                 key,
                 entry,

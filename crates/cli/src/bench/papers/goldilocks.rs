@@ -38,7 +38,11 @@ fn base(sources: &Sources<'_>, name: &str, path: &Path) -> Result<f64> {
 
 /// What [`base`] is.
 fn base_name(sources: &Sources<'_>) -> &'static str {
-    if sources.results.is_some() { "native" } else { "empty" }
+    if sources.results.is_some() {
+        "native"
+    } else {
+        "empty"
+    }
 }
 
 /// What the times of a table are, and the slowdowns.
