@@ -255,8 +255,6 @@ typedef unsigned char bytes __attribute__((vector_size(16), aligned(1)));
 typedef unsigned long __attribute__((aligned(1))) loose;
 
 static union { double doubles[8]; float singles[16]; long longs[8]; unsigned char bytes[64]; __int128 wide[4]; } shared;
-typedef struct { double x, y, z; } triple;
-static triple triples[3];
 static pthread_barrier_t barrier;
 static double sums[4];
 
@@ -273,8 +271,6 @@ static void *work(void *argument) {
         *(bytes *)&shared.bytes[(7 * i + me) % 49] += (bytes){1, 2, 3};
         *(loose *)&shared.bytes[(5 * i) % 57] += 0x0101010101010101;
         shared.wide[i % 4] += (__int128)me << 60;
-        triples[(i + me) % 3] = triples[i % 3];
-        memmove(&shared.bytes[3], &shared.bytes[i % 8], 40);
     }
     memcpy(&sums[me - 1], &sum, sizeof(double));
     return NULL;

@@ -128,19 +128,6 @@ impl<'m> Builder<'m> {
         )))
     }
 
-    /// A load of any type, from wherever.
-    pub fn load_unaligned(&self, pointer: Value<'m>, ty: Type<'m>) -> Value<'m> {
-        let load = llvm!(LLVMBuildLoad2(self.raw, ty.raw(), pointer.raw(), NO_NAME));
-        llvm!(LLVMSetAlignment(load, 1));
-        Value::some(load)
-    }
-
-    /// A store to wherever.
-    pub fn store_unaligned(&self, value: Value<'m>, pointer: Value<'m>) {
-        let store = llvm!(LLVMBuildStore(self.raw, value.raw(), pointer.raw()));
-        llvm!(LLVMSetAlignment(store, 1));
-    }
-
     /// A store.
     pub fn store(&self, value: Value<'m>, pointer: Value<'m>) {
         llvm!(LLVMBuildStore(self.raw, value.raw(), pointer.raw()));

@@ -99,7 +99,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
         options: &Options,
         calls: effects::Calls<'m>,
     ) -> Self {
-        let whole = (options.placement != Placement::Off).then(|| Whole::new(ir, &calls));
+        let whole = (options.placement != Placement::Off && !options.record).then(|| Whole::new(ir, &calls));
         Inserter {
             ir,
             builder: Builder::new(ir),

@@ -100,7 +100,6 @@ pub fn run(
             None => inserter.instrument(function),
             Some(missing) if missing::treatment(function) == Treatment::Excluded => missing.mark(function),
             Some(missing) => {
-                perform::unfold_copies(ir, &builder::Builder::new(ir), function);
                 missing.surround_calls(function);
                 inserter.instrument(function);
                 missing.mark(function);

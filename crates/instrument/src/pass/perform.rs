@@ -2,7 +2,7 @@
 //! it makes atomic loads: it may have to look again (`runtime/src/loads.rs`).
 //!
 //! Vectors and other values of several words are made in pieces of 16 bytes, as LLVM may do with them as well: none of them is an
-//! atomic access. Copies of structures that fit into such a value are a load and a store of it.
+//! atomic access.
 
 use super::accesses::Atomic;
 use super::builder::Builder;
@@ -45,30 +45,6 @@ pub fn is_float(ty: Type<'_>) -> bool {
         ty.kind(),
         LLVMHalfTypeKind | LLVMBFloatTypeKind | LLVMFloatTypeKind | LLVMDoubleTypeKind
     )
-}
-
-/// Makes a load and a store of each copy in a function that is of some words: then what is copied is known.
-pub fn unfold_copies<'m>(ir: Ir<'m>, builder: &Builder<'m>, function: Value<'m>) {
-    let copies = |at: &Value<'m>| {
-        let name = at.is_call().then(|| at.callee().intrinsic()).flatten();
-        matches!(name, Some("llvm.memcpy" | "llvm.memcpy.inline" | "llvm.memmove"))
-    };
-    for block in function.blocks() {
-        for at in block.instructions().filter(copies).collect::<Vec<_>>() {
-            let (to, from) = (at.operand(0), at.operand(1));
-            let (len, volatile) = (at.operand(2).constant_integer(), at.operand(3).constant_integer());
-            let words = len.filter(|len| len.is_multiple_of(8)).map_or(0, |len| len / 8);
-            let plain = to.ty().is_plain_pointer() && from.ty().is_plain_pointer();
-            if !(1..=WORDS).contains(&words) || volatile != Some(0) || !plain {
-                continue;
-            }
-            builder.before(at);
-            let value = builder.load_unaligned(from, ir.integer_vector(64, words as u32));
-            builder.store_unaligned(value, to);
-            // Nobody uses what has no value, and it is not looked at again.
-            llvm!(LLVMInstructionEraseFromParent(at.raw()));
-        }
-    }
 }
 
 /// Puts a call of the runtime in the place of a load or store that it [`can`] make.
