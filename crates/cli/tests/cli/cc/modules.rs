@@ -86,8 +86,9 @@ fn checked(files: &Files, link: &str) -> Vec<&'static str> {
     let is_checked = |line: &&str| {
         let text = explained.stdout.lines().find(|text| text.ends_with(*line));
         let text = text.unwrap_or_else(|| panic!("no `{line}` in:\n{}", explained.stdout));
-        let count = text.trim_start().split('/').next().unwrap_or_default();
-        count != "0"
+        // The line's number, how many accesses are checked there, and of how many.
+        let checked = text.split_whitespace().nth(1);
+        !checked.is_some_and(|checked| checked.starts_with("0/"))
     };
     [ADD, LEVEL, TABLE].into_iter().filter(is_checked).collect()
 }
