@@ -71,12 +71,16 @@ impl Whole {
             Exported::All => elsewhere.all_used = true,
         }
         let known = resolve::program(&modules, trust, &elsewhere);
-        let facts = brought.iter().flat_map(|brought| &brought.modules);
+        let facts = brought.iter().flat_map(|brought| {
+            let modules = brought.modules.iter();
+            modules
+                .map(|(key, origin, summary)| (key, summary, brought.archived && *origin == Origin::Section))
+        });
         let mut relied_on = HashSet::new();
         let facts = facts
             // Of std there is one archive for all links, so it knows only itself.
-            .filter(|(_, origin, _)| *origin != Origin::Section)
-            .map(|(key, _, summary)| {
+            .filter(|(_, _, is_std)| !is_std)
+            .map(|(key, summary, _)| {
                 let mut facts = facts_for(summary, &known.functions);
                 for function in &summary.functions {
                     let forgets = known.forgets.get(&function.name).copied();
