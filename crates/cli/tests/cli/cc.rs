@@ -2,6 +2,7 @@
 
 mod builds;
 mod loader;
+mod modules;
 mod options;
 mod tools;
 

@@ -2,7 +2,7 @@
 
 use super::line::{self, Line};
 use super::relocatable;
-use super::whole::{self, Whole};
+use super::whole::{self, Exported, Whole};
 use super::{Config, Error, Face, failed};
 use crate::archive::{self, Data, Member};
 use crate::bitcode::{self, Bitcode, Origin};
@@ -13,6 +13,7 @@ use crate::select::Selection;
 use memmap2::Mmap;
 use rayon::prelude::*;
 use std::borrow::Borrow;
+use std::collections::HashSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -29,6 +30,10 @@ pub struct Workshop<'a> {
     /// For what the compiler left to us to compile.
     options: Options,
     trust: Trust,
+    /// What libraries may find in the program.
+    exported: &'a Exported,
+    /// Shared libraries of the link.
+    libraries: &'a [PathBuf],
     /// What modules know of each other.
     whole: Whole,
     /// Where files for this link go.
@@ -62,7 +67,8 @@ impl Input {
 impl<'a> Workshop<'a> {
     pub fn new(
         cache: Option<Cache>,
-        line: &Line,
+        line: &'a Line,
+        exported: &'a Exported,
         (config, face): (&'a Config, Face),
         directory: &'a Path,
         warn: &'a (dyn Fn(&str) + Sync),
@@ -85,6 +91,8 @@ impl<'a> Workshop<'a> {
                 explain: config.explain,
             },
             trust: whole::trust(line),
+            exported,
+            libraries: &line.libraries,
             whole: Whole::default(),
             directory,
             pool: rayon::ThreadPoolBuilder::new()
@@ -101,10 +109,12 @@ impl<'a> Workshop<'a> {
         unique.sort();
         unique.dedup();
         if self.config.placement != Placement::Off && !self.config.record {
-            let (trust, identity, cache) = (self.trust, &self.config.identity, self.cache.as_ref());
+            let (identity, cache) = (&self.config.identity, self.cache.as_ref());
+            let mut all = unique.clone();
+            all.extend(self.libraries.iter().map(PathBuf::as_path));
             self.whole = self
                 .pool
-                .install(|| Whole::look_at(&unique, trust, identity, cache));
+                .install(|| Whole::look_at(&all, self.trust, self.exported, identity, cache));
         }
         let made = self.pool.install(|| self.convert_unique(&unique))?;
         let made_of = |path| unique.binary_search(path).ok().and_then(|at| made[at].clone());
@@ -131,11 +141,12 @@ impl<'a> Workshop<'a> {
             .collect()
     }
 
-    /// Looks after the cache when the link is done.
-    pub fn close(self) {
+    /// Looks after the cache when the link is done. Answers with the names that no library must find in the program.
+    pub fn close(self) -> HashSet<String> {
         if let Some(cache) = &self.cache {
             cache.sweep();
         }
+        self.whole.relied_on
     }
 
     /// What the file at `path` is, and whether what is to be made of it is there already.

@@ -2,6 +2,7 @@
 
 use super::words::{Word, value};
 use super::{Error, Face};
+use std::borrow::Cow;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,21 @@ pub struct Line {
     pub cpu: String,
     /// Whether code can be loaded anywhere.
     pub pic: bool,
+    /// The file that it makes.
+    pub file: PathBuf,
+    /// Shared libraries that `-l` means, as far as it is known where they are.
+    pub libraries: Vec<PathBuf>,
+}
+
+impl Line {
+    /// The words that are no inputs.
+    pub fn words(&self) -> impl Iterator<Item = Cow<'_, str>> {
+        let words = self.parts.iter().filter_map(|part| match part {
+            Part::Words(words) => Some(words),
+            Part::Input { .. } => None,
+        });
+        words.flatten().map(|word| word.text.to_string_lossy())
+    }
 }
 
 /// A part of a command line.
@@ -73,6 +89,7 @@ pub fn read(words: Vec<Word>, face: Face) -> Result<Line, Error> {
         level: None,
         cpu: None,
         pie: None,
+        file: None,
     };
     let mut words = words.as_slice();
     while let Some((word, rest)) = words.split_first() {
@@ -100,6 +117,7 @@ struct Reader {
     level: Option<u8>,
     cpu: Option<String>,
     pie: Option<bool>,
+    file: Option<PathBuf>,
 }
 
 /// What `-l` means at this place.
@@ -132,9 +150,14 @@ impl Reader {
         if for_linker && let Some((b"elf_i386" | b"elf32_x86_64", _)) = value(word, next, "-m", false) {
             self.narrow = true;
         }
-        if bytes == b"-o" || (for_linker && bytes == b"--output") {
-            self.keep([Some(word), next]);
-            return 2;
+        let output = value(word, next, "-o", false).or_else(|| {
+            let long = for_linker.then(|| value(word, next, "--output", true));
+            long.flatten()
+        });
+        if let Some((file, taken)) = output {
+            self.file = Some(PathBuf::from(OsStr::from_bytes(file)));
+            self.keep([Some(word), next.filter(|_| taken == 2)]);
+            return taken;
         }
         if !bytes.starts_with(b"-") && !bytes.is_empty() {
             self.inputs = true;
@@ -255,7 +278,13 @@ impl Reader {
         // A compiler that is told nothing makes position-independent programs today; a linker does not.
         let pie = self.pie.unwrap_or(self.face == Face::Compiler);
         let paths = std::mem::take(&mut self.paths);
+        let libraries = self.found.iter().filter_map(|found| match found {
+            Found::Library { name, mode, .. } => library(name, *mode, &paths).filter(|path| is_shared(path)),
+            _ => None,
+        });
         Ok(Line {
+            libraries: libraries.collect(),
+            file: self.file.unwrap_or_else(|| PathBuf::from("a.out")),
             parts: self.found.into_iter().map(|found| found.part(&paths)).collect(),
             output: self.output,
             level: self.plugin_level.or(self.level).unwrap_or(2),
@@ -273,17 +302,19 @@ impl Found {
                 path: PathBuf::from(&word.text),
                 words: vec![word],
             },
-            Found::Library { words, name, mode } => match archive(&name, mode, paths) {
-                Some(path) => Part::Input { words, path },
-                // Shared, or of the system: the linker knows where.
-                None => Part::Words(words),
-            },
+            Found::Library { words, name, mode } => {
+                match library(&name, mode, paths).filter(|path| !is_shared(path)) {
+                    Some(path) => Part::Input { words, path },
+                    // Shared, or of the system: the linker knows where.
+                    None => Part::Words(words),
+                }
+            }
         }
     }
 }
 
-/// The archive that `-l name` means, if it is one in `paths`.
-fn archive(name: &[u8], mode: Mode, paths: &[PathBuf]) -> Option<PathBuf> {
+/// The archive or shared library that `-l name` means, if it is in `paths`.
+fn library(name: &[u8], mode: Mode, paths: &[PathBuf]) -> Option<PathBuf> {
     let file = |prefix: &[u8], suffix: &[u8]| [prefix, name, suffix].concat();
     let names = match name.strip_prefix(b":") {
         Some(exact) => vec![exact.to_owned()],
@@ -293,8 +324,11 @@ fn archive(name: &[u8], mode: Mode, paths: &[PathBuf]) -> Option<PathBuf> {
     let mut candidates = paths
         .iter()
         .flat_map(|path| names.iter().map(move |name| path.join(OsStr::from_bytes(name))));
-    let found = candidates.find(|path| path.is_file())?;
-    (found.extension() != Some(OsStr::new("so"))).then_some(found)
+    candidates.find(|path| path.is_file())
+}
+
+fn is_shared(library: &Path) -> bool {
+    library.extension() == Some(OsStr::new("so"))
 }
 
 fn level(text: &[u8]) -> Option<u8> {

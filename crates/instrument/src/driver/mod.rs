@@ -21,11 +21,13 @@ use crate::select::Selection;
 use inputs::Workshop;
 use line::{Line, Output, Part};
 use own::Own;
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
+use whole::Exported;
 use words::Word;
 
 /// Whom the caller takes us for.
@@ -91,6 +93,27 @@ pub fn link(
     if line.output == Output::Nothing {
         return run(&config.program, &arguments);
     }
+    let mut exported = Exported::of(&line);
+    loop {
+        let (status, relied_on) = link_knowing(face, &line, config, &exported, warn)?;
+        // Names that were taken for the program's own, and that libraries find there after all: few programs have any.
+        let more = exported.with_those_of(&line.file);
+        match more.filter(|more| status.success() && relied_on.iter().any(|name| more.has(name))) {
+            Some(more) => exported = more,
+            None => return Ok(status),
+        }
+    }
+}
+
+/// Links a program of which libraries find what is `exported`. Answers with the real linker's status, and the names that
+/// no library must find.
+fn link_knowing(
+    face: Face,
+    line: &Line,
+    config: &Config,
+    exported: &Exported,
+    warn: &(dyn Fn(&str) + Sync),
+) -> Result<(ExitStatus, HashSet<String>), Error> {
     let cache = config.cache.as_deref().and_then(|root| {
         let opened = Cache::open(root, config.cache_limit);
         opened
@@ -107,10 +130,9 @@ pub fn link(
         None => tempfile::tempdir(),
     };
     let work = work.map_err(|error| failed("a temporary directory", &error))?;
-    let mut workshop = Workshop::new(cache, &line, (config, face), work.path(), warn)?;
-    let output = line.output;
+    let mut workshop = Workshop::new(cache, line, exported, (config, face), work.path(), warn)?;
     let (mut words, own) = replaced(line, &mut workshop)?;
-    if output != Output::Object {
+    if line.output != Output::Object {
         words.splice(0..0, runtime(&config.runtime, face));
         let mut lines = own.lines();
         if config.record {
@@ -134,12 +156,11 @@ pub fn link(
     } else {
         run(&config.program, &arguments)
     };
-    workshop.close();
-    status
+    Ok((status?, workshop.close()))
 }
 
 /// The words for the real linker, and what they say of functions of the program's own.
-fn replaced(line: Line, workshop: &mut Workshop<'_>) -> Result<(Vec<Word>, Own), Error> {
+fn replaced(line: &Line, workshop: &mut Workshop<'_>) -> Result<(Vec<Word>, Own), Error> {
     let paths: Vec<&Path> = line
         .parts
         .iter()
@@ -151,13 +172,13 @@ fn replaced(line: Line, workshop: &mut Workshop<'_>) -> Result<(Vec<Word>, Own),
     let mut made = workshop.convert(&paths)?.into_iter();
     let mut result = Vec::new();
     let mut own = Own::default();
-    for part in line.parts {
+    for part in &line.parts {
         match part {
-            Part::Words(words) => result.extend(words),
+            Part::Words(words) => result.extend(words.iter().cloned()),
             Part::Input { words, path } => {
                 let made = made.next().flatten();
-                let used = made.as_ref().unwrap_or(&path);
-                if let Some(data) = inputs::contents(used).filter(|_| !line::is_left_alone(&path)) {
+                let used = made.as_ref().unwrap_or(path);
+                if let Some(data) = inputs::contents(used).filter(|_| !line::is_left_alone(path)) {
                     own.look_at(&data, used);
                 }
                 match made {
@@ -165,7 +186,7 @@ fn replaced(line: Line, workshop: &mut Workshop<'_>) -> Result<(Vec<Word>, Own),
                         text: path.into(),
                         passed: words.first().is_some_and(|word| word.passed),
                     }),
-                    None => result.extend(words),
+                    None => result.extend(words.iter().cloned()),
                 }
             }
         }

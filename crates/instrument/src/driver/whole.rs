@@ -1,11 +1,11 @@
 //! What is known of the functions of a link, before any of its modules is instrumented: see [`crate::effects`].
 
 use super::inputs::{bitcode_of, contents};
-use super::line::{self, Line, Output, Part};
+use super::line::{self, Line, Output};
 use crate::archive;
 use crate::bitcode::{self, Origin};
 use crate::cache::{Cache, Key};
-use crate::effects::resolve::{self, Module, Trust};
+use crate::effects::resolve::{self, Elsewhere, Module, Trust};
 use crate::effects::summary::{Function, Reach, Summary};
 use crate::effects::{Effects, Facts};
 use crate::module;
@@ -20,6 +20,8 @@ use std::path::Path;
 pub struct Whole {
     /// By the contents of the module.
     facts: HashMap<Key, Facts>,
+    /// Names that no library must find in the program.
+    pub relied_on: HashSet<String>,
 }
 
 /// What a file brings to a link.
@@ -27,15 +29,23 @@ pub struct Whole {
 struct Brought {
     modules: Vec<(Key, Origin, Summary)>,
     archived: bool,
-    /// Functions of which there is no bitcode.
+    /// Names that it defines without bitcode.
     others: Vec<String>,
+    /// Names that it uses without bitcode; if it is a library, all that it defines, too: the linker lets it find the program's.
+    used: Vec<String>,
     /// Whether there is code without bitcode that runs before `main`.
     starts: bool,
 }
 
 impl Whole {
-    /// Looks at all inputs of a link. What cannot be read is not known.
-    pub fn look_at(paths: &[&Path], trust: Trust, identity: &[u8], cache: Option<&Cache>) -> Whole {
+    /// Looks at all inputs of a link, of whose symbols libraries may find the `exported`. What cannot be read is not known.
+    pub fn look_at(
+        paths: &[&Path],
+        trust: Trust,
+        exported: &Exported,
+        identity: &[u8],
+        cache: Option<&Cache>,
+    ) -> Whole {
         let brought: Vec<Brought> = paths
             .par_iter()
             .map(|path| look_at(path, identity, cache))
@@ -49,28 +59,58 @@ impl Whole {
                 })
             })
             .collect();
-        let elsewhere: HashSet<String> = brought
-            .iter()
-            .flat_map(|brought| brought.others.clone())
-            .collect();
+        let names = |of: fn(&Brought) -> &Vec<String>| brought.iter().flat_map(of).cloned();
+        let mut elsewhere = Elsewhere {
+            defined: names(|brought| &brought.others).collect(),
+            used: names(|brought| &brought.used).collect(),
+            all_used: false,
+            starts: brought.iter().any(|brought| brought.starts),
+        };
+        match exported {
+            Exported::These(these) => elsewhere.used.extend(these.iter().cloned()),
+            Exported::All => elsewhere.all_used = true,
+        }
         let known = resolve::program(&modules, trust, &elsewhere);
-        let starts_alone = known.starts_alone && !brought.iter().any(|brought| brought.starts);
-        let facts = brought.iter().flat_map(|brought| &brought.modules);
+        let facts = brought.iter().flat_map(|brought| {
+            let modules = brought.modules.iter();
+            modules
+                .map(|(key, origin, summary)| (key, summary, brought.archived && *origin == Origin::Section))
+        });
+        let mut relied_on = HashSet::new();
         let facts = facts
             // Of std there is one archive for all links, so it knows only itself.
-            .filter(|(_, origin, _)| *origin != Origin::Section)
-            .map(|(key, _, summary)| {
+            .filter(|(_, _, is_std)| !is_std)
+            .map(|(key, summary, _)| {
                 let mut facts = facts_for(summary, &known.functions);
                 for function in &summary.functions {
                     let forgets = known.forgets.get(&function.name).copied();
                     facts.note_forgets(&function.name, forgets.unwrap_or_default());
+                    if !matches!(function.reach, Reach::Output | Reach::All) {
+                        continue;
+                    }
+                    let private = known.private.get(&function.name).copied().unwrap_or_default();
+                    let private = private & pointers(function);
+                    facts.note_private(&function.name, private);
+                    let alone = known.alone.contains(&function.name);
+                    if alone {
+                        facts.note_alone(&function.name);
+                    }
+                    if alone || private != 0 {
+                        relied_on.insert(function.name.clone());
+                    }
+                }
+                for variable in &summary.variables {
+                    if known.published.contains(&variable.name) {
+                        facts.note_published(&variable.name);
+                        relied_on.insert(variable.name.clone());
+                    }
                 }
                 // Others do not ask, and are kept whoever else is in the link.
-                facts.starts_alone = starts_alone && has_main(summary);
+                facts.starts_alone = known.starts_alone && has_main(summary);
                 (*key, facts)
             })
             .collect();
-        Whole { facts }
+        Whole { facts, relied_on }
     }
 
     /// What the module with these contents knows.
@@ -79,28 +119,87 @@ impl Whole {
     }
 }
 
+/// Which symbols of a program the linker lets libraries find.
+#[derive(Clone)]
+pub enum Exported {
+    /// These, besides those that a library in the link names.
+    These(HashSet<String>),
+    /// All of them.
+    All,
+}
+
+impl Exported {
+    /// By what the command line says.
+    pub fn of(line: &Line) -> Exported {
+        let all = [
+            "rdynamic",
+            "export-dynamic",
+            "dynamic-list",
+            "version-script",
+            "gc-keep-exported",
+        ];
+        let mut words = line.words();
+        match words.any(|word| word == "-E" || all.iter().any(|option| word.contains(option))) {
+            true => Exported::All,
+            false => Exported::These(HashSet::new()),
+        }
+    }
+
+    /// Whether libraries may find this.
+    pub fn has(&self, name: &str) -> bool {
+        match self {
+            Exported::These(these) => these.contains(name),
+            Exported::All => true,
+        }
+    }
+
+    /// With those that a program which was linked has let libraries find; `None` if they were known.
+    pub fn with_those_of(&self, program: &Path) -> Option<Exported> {
+        let Exported::These(known) = self else {
+            return None;
+        };
+        let data = contents(program)?;
+        let file = ElfFile64::<Endianness>::parse(&*data).ok()?;
+        let found: HashSet<String> = file
+            .dynamic_symbols()
+            .filter(|symbol| !symbol.is_undefined())
+            .filter_map(|symbol| Some(symbol.name().ok()?.to_owned()))
+            .collect();
+        let more = !found.is_subset(known);
+        more.then(|| Exported::These(known.union(&found).cloned().collect()))
+    }
+}
+
 /// What is certain of the names in a link.
 pub fn trust(line: &Line) -> Trust {
-    let words = line.parts.iter().filter_map(|part| match part {
-        Part::Words(words) => Some(words),
-        Part::Input { .. } => None,
-    });
     // One symbol is made another.
-    let renames = words.flatten().any(|word| {
-        let text = word.text.to_string_lossy();
+    let renames = line.words().any(|text| {
         // Or something else than `main` comes first.
         let option = text.trim_start_matches('-');
         let first = text.starts_with('-')
             && (matches!(option, "init" | "e" | "entry")
                 || option.starts_with("init=")
                 || option.starts_with("entry="));
-        first || text.contains("-wrap") || text.contains("-defsym")
+        first || text.contains("-wrap") || text.contains("-defsym") || is_script(&text)
     });
     match line.output {
         _ if renames => Trust::Modules,
         Output::Program => Trust::Program,
         Output::Shared => Trust::Library,
         Output::Object | Output::Nothing => Trust::Modules,
+    }
+}
+
+/// Whether an option names a script, which may do so as well.
+fn is_script(option: &str) -> bool {
+    option.starts_with("-T") || option.starts_with("--script")
+}
+
+/// The parameters that may be addresses, as bits.
+fn pointers(function: &Function) -> u64 {
+    match function.parameters.len() as u32 {
+        count @ 0..u64::BITS => (1 << count) - 1,
+        _ => !0,
     }
 }
 
@@ -117,13 +216,13 @@ fn has_main(summary: &Summary) -> bool {
     summary.functions.iter().any(main)
 }
 
-/// Whether it is one of the objects that every program begins and ends with.
+/// Whether it is one of the objects that every program begins and ends with, or an archive of the compiler's own functions, which has the look at
+/// the processor run before `main`.
 fn is_of_the_compiler(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    ["crt", "Scrt", "gcrt", "rcrt"]
-        .iter()
-        .any(|start| name.starts_with(start))
-        && name.ends_with(".o")
+    let starts = |names: &[&str]| names.iter().any(|start| name.starts_with(start));
+    name.ends_with(".o") && starts(&["crt", "Scrt", "gcrt", "rcrt"])
+        || name.ends_with(".a") && starts(&["libgcc", "libclang_rt.", "libc_nonshared"])
 }
 
 fn look_at(path: &Path, identity: &[u8], cache: Option<&Cache>) -> Brought {
@@ -155,6 +254,7 @@ fn look_at(path: &Path, identity: &[u8], cache: Option<&Cache>) -> Brought {
             None => brought.add_symbols(member.data.as_ref()),
         }
     }
+    brought.starts &= !is_of_the_compiler(path);
     brought
 }
 
@@ -180,19 +280,22 @@ impl Brought {
         let Ok(file) = ElfFile64::<Endianness>::parse(data) else {
             return;
         };
-        // What a library defines does not count where the program has a function of the name.
+        // What a library defines does not count where the program has a function of the name: the library then uses that.
         if file.kind() == object::ObjectKind::Dynamic {
-            return;
+            let names = file.dynamic_symbols().filter_map(|symbol| symbol.name().ok());
+            return self.used.extend(names.map(str::to_owned));
         }
         let before_main = [".init_array", ".preinit_array", ".ctors"];
         self.starts |= file.sections().any(|section| {
             let name = section.name().unwrap_or_default();
             before_main.iter().any(|start| name.starts_with(start))
         });
-        let defined = file
-            .symbols()
-            .filter(|symbol| symbol.is_global() && !symbol.is_undefined());
-        self.others
-            .extend(defined.filter_map(|symbol| Some(symbol.name().ok()?.to_owned())));
+        for symbol in file.symbols().filter(|symbol| symbol.is_global()) {
+            let Ok(name) = symbol.name() else { continue };
+            match symbol.is_undefined() {
+                true => self.used.push(name.to_owned()),
+                false => self.others.push(name.to_owned()),
+            }
+        }
     }
 }

@@ -12,9 +12,10 @@
 
 pub mod known;
 pub mod resolve;
+mod sharing;
 pub mod summary;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What may happen while a function runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -96,6 +97,12 @@ pub struct Facts {
     forgets: BTreeMap<String, u64>,
     /// Whether the program has one thread when `main` begins, and `main` is called only then.
     pub starts_alone: bool,
+    /// Which of the first 64 parameters of a function of the module always point to memory that no other thread sees, as bits.
+    private: BTreeMap<String, u64>,
+    /// Functions of the module that are called only while the program has one thread.
+    alone: BTreeSet<String>,
+    /// Variables that are written only then.
+    published: BTreeSet<String>,
 }
 
 impl Facts {
@@ -117,15 +124,57 @@ impl Facts {
         }
     }
 
+    /// Whether the memory that a function is given as this parameter is private to the calling thread, whoever calls.
+    pub fn is_private(&self, name: &str, parameter: u32) -> bool {
+        let bits = self.private.get(name).copied().unwrap_or_default();
+        parameter < u64::BITS && bits >> parameter & 1 != 0
+    }
+
+    /// Notes which parameters of a function are.
+    pub fn note_private(&mut self, name: &str, bits: u64) {
+        if bits != 0 {
+            self.private.insert(name.to_owned(), bits);
+        }
+    }
+
+    /// Whether a function is called only while the program has one thread.
+    pub fn is_alone(&self, name: &str) -> bool {
+        self.alone.contains(name)
+    }
+
+    /// Notes that a function is.
+    pub fn note_alone(&mut self, name: &str) {
+        self.alone.insert(name.to_owned());
+    }
+
+    /// Whether a variable is written only while the program has one thread.
+    pub fn is_published(&self, name: &str) -> bool {
+        self.published.contains(name)
+    }
+
+    /// Notes that a variable is.
+    pub fn note_published(&mut self, name: &str) {
+        self.published.insert(name.to_owned());
+    }
+
     /// Bytes that stand for all of it.
     pub fn digest(&self) -> Vec<u8> {
         let mut bytes = vec![u8::from(self.starts_alone)];
-        for (name, forgets) in &self.forgets {
-            bytes.extend(name.bytes());
+        for table in [&self.forgets, &self.private] {
+            for (name, bits) in table {
+                bytes.extend(name.bytes());
+                bytes.push(0);
+                bytes.extend(bits.to_le_bytes());
+            }
             bytes.push(0);
-            bytes.extend(forgets.to_le_bytes());
         }
-        bytes.push(0);
+        for names in [&self.alone, &self.published] {
+            for name in names {
+                bytes.extend(name.bytes());
+                bytes.push(0);
+            }
+            bytes.push(0);
+        }
         for (name, effects) in &self.functions {
             bytes.extend(name.bytes());
             bytes.extend([0, effects.bits()]);

@@ -5,6 +5,7 @@
 //! another in front of when the program is loaded. A member of an archive may be left out in favour of a library, so of
 //! those only names of Rust count, which have a hash in them.
 
+use super::sharing::{Link, Sharing};
 use super::summary::{Function, Reach, Summary};
 use super::{Effects, Facts, known};
 use std::collections::{HashMap, HashSet};
@@ -35,12 +36,31 @@ pub struct Known {
     pub functions: HashMap<String, Effects>,
     /// Which of its first 64 parameters each of them keeps no copy of, as bits.
     pub forgets: HashMap<String, u64>,
-    /// Whether nothing that its modules run before `main` starts a thread.
+    /// Whether nothing that is run before `main` starts a thread.
     pub starts_alone: bool,
+    /// Which parameters always point to memory that no other thread sees, by the names of functions, as bits.
+    pub private: HashMap<String, u64>,
+    /// Functions that are called only while the program has one thread.
+    pub alone: HashSet<String>,
+    /// Variables that are written only then.
+    pub published: HashSet<String>,
+}
+
+/// What there is in a link besides its modules.
+#[derive(Default)]
+pub struct Elsewhere {
+    /// Names that are defined without bitcode.
+    pub defined: HashSet<String>,
+    /// Names that are used without bitcode, or that libraries may find.
+    pub used: HashSet<String>,
+    /// Whether libraries may find every name.
+    pub all_used: bool,
+    /// Whether code without bitcode runs before `main`.
+    pub starts: bool,
 }
 
 /// Follows the calls of a link.
-pub fn program(modules: &[Module<'_>], trust: Trust, elsewhere: &HashSet<String>) -> Known {
+pub fn program(modules: &[Module<'_>], trust: Trust, elsewhere: &Elsewhere) -> Known {
     let mut graph = Graph::default();
     let mut names: HashMap<&str, Name> = HashMap::new();
     for module in modules {
@@ -54,14 +74,14 @@ pub fn program(modules: &[Module<'_>], trust: Trust, elsewhere: &HashSet<String>
         }
     }
     let certain = |text: &str, name: &Name| {
-        !elsewhere.contains(text) && !name.defined.is_empty() && name.trusted && !is_taken_over(text)
+        !elsewhere.defined.contains(text) && !name.defined.is_empty() && name.trusted && !is_taken_over(text)
     };
-    let forgets = forgets(modules, &names, certain);
+    let (forgets_here, forgets) = forgets(modules, &names, certain);
     // A node for each name, which stands for all functions that it may mean.
     let mut named: HashMap<&str, usize> = HashMap::new();
     for (text, name) in &names {
         let own = match name.defined.is_empty() {
-            _ if elsewhere.contains(*text) => Effects::UNKNOWN,
+            _ if elsewhere.defined.contains(*text) => Effects::UNKNOWN,
             true => known::effects(text).unwrap_or(Effects::UNKNOWN),
             false if name.trusted && !is_taken_over(text) => Effects::NONE,
             false => Effects::UNKNOWN,
@@ -87,7 +107,7 @@ pub fn program(modules: &[Module<'_>], trust: Trust, elsewhere: &HashSet<String>
     let functions = known
         .map(|(text, _)| ((*text).to_owned(), graph.nodes[named[text]].state))
         .collect();
-    let mut starts_alone = trust == Trust::Program;
+    let mut starts_alone = trust == Trust::Program && !elsewhere.starts;
     let mut first = 0;
     for module in modules {
         let constructor = |number: &u32| graph.nodes[first + *number as usize].state;
@@ -100,19 +120,57 @@ pub fn program(modules: &[Module<'_>], trust: Trust, elsewhere: &HashSet<String>
                 .any(|effects| effects.spawns);
         first += module.summary.functions.len();
     }
+    let spawns: Vec<bool> = graph.nodes.iter().map(|node| node.state.spawns).collect();
+    let mut forgets_all = forgets_here;
+    forgets_all.resize(spawns.len(), 0);
+    for (text, &node) in &named {
+        forgets_all[node] = forgets.get(*text).copied().unwrap_or_default();
+    }
+    let mentioned: HashSet<&str> = modules
+        .iter()
+        .flat_map(|module| &module.summary.mentioned)
+        .map(String::as_str)
+        .collect();
+    let Sharing {
+        private,
+        alone,
+        published,
+    } = Link {
+        modules,
+        named: &named,
+        spawns: &spawns,
+        forgets: &forgets_all,
+        starts_alone,
+    }
+    .sharing(|text, reach| {
+        let others = elsewhere.defined.contains(text)
+            || elsewhere.used.contains(text)
+            || mentioned.contains(text)
+            || is_taken_over(text);
+        !others
+            && match trust {
+                Trust::Modules => false,
+                Trust::Library => reach == Reach::Output,
+                Trust::Program => reach == Reach::Output || !elsewhere.all_used,
+            }
+    });
     Known {
         functions,
         forgets,
         starts_alone,
+        private,
+        alone,
+        published,
     }
 }
 
-/// Which parameters functions keep no copy of, by themselves and by those that they hand them to.
+/// Which parameters functions keep no copy of, by themselves and by those that they hand them to: for each function, and by
+/// the names that are certain.
 fn forgets(
     modules: &[Module<'_>],
     names: &HashMap<&str, Name>,
     certain: impl Fn(&str, &Name) -> bool,
-) -> HashMap<String, u64> {
+) -> (Vec<u64>, HashMap<String, u64>) {
     let all: Vec<(usize, &Module<'_>, &Function)> = {
         let mut first = 0;
         let mut all = Vec::new();
@@ -159,7 +217,8 @@ fn forgets(
     let known = names
         .keys()
         .map(|text| ((*text).to_owned(), of_name(&bits, text)));
-    known.filter(|(_, bits)| *bits != 0).collect()
+    let known = known.filter(|(_, bits)| *bits != 0).collect();
+    (bits, known)
 }
 
 /// What the functions of one module do, if this is known of those that it calls by name.
@@ -312,6 +371,10 @@ mod tests {
             limit: Effects::UNKNOWN,
             calls: calls.iter().map(|&callee| (callee, Effects::UNKNOWN)).collect(),
             parameters: Vec::new(),
+            only_called: true,
+            gives: Vec::new(),
+            steps: calls.iter().map(|&callee| (callee, Some(0))).collect(),
+            before: vec![Vec::new()],
         }
     }
 
@@ -347,11 +410,11 @@ mod tests {
     fn known(summaries: [Summary; 2], archived: bool, trust: Trust, elsewhere: &[&str]) -> Known {
         let [one, two] = &summaries;
         let modules = [one, two].map(|summary| Module { summary, archived });
-        program(
-            &modules,
-            trust,
-            &elsewhere.iter().map(|&name| name.to_owned()).collect(),
-        )
+        let elsewhere = Elsewhere {
+            defined: elsewhere.iter().map(|&name| name.to_owned()).collect(),
+            ..Elsewhere::default()
+        };
+        program(&modules, trust, &elsewhere)
     }
 
     #[test]

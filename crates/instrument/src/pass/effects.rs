@@ -3,11 +3,12 @@
 use super::flow;
 use super::ir::{At, Ir, Opcode, Order, Value, attribute_kind, llvm};
 use super::private::Private;
+use super::sharing::Sharer;
 use crate::effects::summary::{Function, Reach, Summary};
 use crate::effects::{Effects, Facts, known, resolve};
 use llvm_sys::LLVMVisibility;
 use llvm_sys::core::*;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// What is known of the functions of a module.
 pub struct Calls<'m> {
@@ -70,7 +71,16 @@ impl<'m> Calls<'m> {
 
 /// What the functions of a module do.
 pub fn summary(ir: Ir<'_>) -> Summary {
-    read(ir).1
+    let (all, mut summary) = read(ir);
+    let numbers: HashMap<Value<'_>, u32> = all.iter().copied().zip(0..).collect();
+    let mut sharer = Sharer {
+        private: Private::new(ir),
+        numbers: &numbers,
+        reader: &Reader::new(ir),
+    };
+    summary.variables = sharer.complete(ir, &all, &mut summary.functions);
+    summary.mentioned = mentioned(ir, &all);
+    summary
 }
 
 /// The functions and other names of a module, and what they do.
@@ -99,8 +109,32 @@ fn read<'m>(ir: Ir<'m>) -> (Vec<Value<'m>>, Summary) {
         functions,
         constructors,
         starts_otherwise,
+        ..Summary::default()
     };
     (all, summary)
+}
+
+/// Words of a module's assembly, which may be names: that of the module itself, and of its functions.
+fn mentioned(ir: Ir<'_>, functions: &[Value<'_>]) -> Vec<String> {
+    let mut words: HashSet<String> = HashSet::new();
+    let mut add = |text: &[u8]| {
+        let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"_.$".contains(byte);
+        let parts = text.split(|byte| !is_part(byte)).filter(|part| !part.is_empty());
+        words.extend(parts.map(|part| String::from_utf8_lossy(part).into_owned()));
+    };
+    add(ir.assembly());
+    let defined = functions.iter().filter(|function| function.is_function());
+    let blocks = defined.flat_map(|function| function.blocks());
+    for block in blocks {
+        for at in block.instructions().filter(|at| at.is_call()) {
+            if at.callee().is_assembly() {
+                add(at.callee().assembly_text());
+            }
+        }
+    }
+    let mut words: Vec<String> = words.into_iter().collect();
+    words.sort_unstable();
+    words
 }
 
 /// The functions that run before `main`; and whether there may be others, or `main` is called by the program itself.
@@ -130,7 +164,7 @@ fn before_main<'m>(ir: Ir<'m>, numbers: &HashMap<Value<'m>, u32>) -> (Vec<u32>, 
 }
 
 /// What a call calls.
-enum Callee<'m> {
+pub enum Callee<'m> {
     /// Something that does this.
     Does(Effects),
     /// A function or an alias.
@@ -138,7 +172,7 @@ enum Callee<'m> {
 }
 
 /// Reads instructions.
-struct Reader {
+pub struct Reader {
     nosync: u32,
     nofree: u32,
     willreturn: u32,
@@ -168,6 +202,10 @@ impl Reader {
             limit: Effects::UNKNOWN,
             calls: Vec::new(),
             parameters: Vec::new(),
+            only_called: false,
+            gives: Vec::new(),
+            steps: Vec::new(),
+            before: Vec::new(),
         };
         if !function.is_function() {
             match numbers.get(&aliased(function)) {
@@ -245,7 +283,8 @@ impl Reader {
         }
     }
 
-    fn callee<'m>(&self, call: Value<'m>) -> Callee<'m> {
+    /// What a call calls.
+    pub fn callee<'m>(&self, call: Value<'m>) -> Callee<'m> {
         let callee = call.callee();
         if let Some(name) = callee.intrinsic() {
             return Callee::Does(intrinsic(name));
@@ -298,14 +337,13 @@ impl Reader {
     }
 }
 
-fn reach(function: Value<'_>) -> Reach {
-    if function.is_declaration()
-        || function.linkage() == llvm_sys::LLVMLinkage::LLVMAvailableExternallyLinkage
-    {
+/// Who can see a function or a variable.
+pub fn reach(global: Value<'_>) -> Reach {
+    if global.is_declaration() || global.linkage() == llvm_sys::LLVMLinkage::LLVMAvailableExternallyLinkage {
         Reach::Declared
-    } else if function.is_local() {
+    } else if global.is_local() {
         Reach::Module
-    } else if llvm!(LLVMGetVisibility(function.raw())) == LLVMVisibility::LLVMHiddenVisibility {
+    } else if llvm!(LLVMGetVisibility(global.raw())) == LLVMVisibility::LLVMHiddenVisibility {
         Reach::Output
     } else {
         Reach::All
@@ -340,12 +378,7 @@ fn intrinsic(name: &str) -> Effects {
 
 /// Assembly without side effects computes; any other may be a barrier.
 fn assembly(callee: Value<'_>) -> Effects {
-    let mut len = 0;
-    let start = llvm!(LLVMGetInlineAsmConstraintString(callee.raw(), &raw mut len));
-    let constraints: &[u8] = match start.is_null() {
-        true => b"",
-        false => llvm!(std::slice::from_raw_parts(start.cast(), len)),
-    };
+    let constraints = callee.assembly_constraints();
     let memory = constraints.windows(8).any(|part| part == b"~{memory");
     match memory || llvm!(LLVMGetInlineAsmHasSideEffects(callee.raw())) != 0 {
         true => Effects::UNKNOWN,

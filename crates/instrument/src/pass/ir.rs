@@ -8,7 +8,7 @@ use llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
 use llvm_sys::prelude::*;
 use llvm_sys::target::{LLVMABISizeOfType, LLVMOffsetOfElement, LLVMStoreSizeOfType, LLVMTargetDataRef};
 use llvm_sys::{LLVMLinkage, LLVMTailCallKind, LLVMTypeKind};
-use std::ffi::{CStr, CString, c_uint};
+use std::ffi::{CStr, CString, c_char, c_uint};
 use std::marker::PhantomData;
 
 mod module;
@@ -512,6 +512,22 @@ impl<'m> Value<'m> {
         !llvm!(LLVMIsAInlineAsm(self.0)).is_null()
     }
 
+    /// What assembly says.
+    pub fn assembly_text(self) -> &'m [u8] {
+        assert!(self.is_assembly());
+        let mut len = 0;
+        let start = llvm!(LLVMGetInlineAsmAsmString(self.0, &raw mut len));
+        text(start, len)
+    }
+
+    /// What it says of its operands.
+    pub fn assembly_constraints(self) -> &'m [u8] {
+        assert!(self.is_assembly());
+        let mut len = 0;
+        let start = llvm!(LLVMGetInlineAsmConstraintString(self.0, &raw mut len));
+        text(start, len)
+    }
+
     /// The name of the intrinsic that it is, without its types.
     pub fn intrinsic(self) -> Option<&'static str> {
         if !self.is_function() {
@@ -578,6 +594,14 @@ fn attribute_number(attribute: LLVMAttributeRef) -> u64 {
     match llvm!(LLVMIsEnumAttribute(attribute)) {
         0 => 0,
         _ => llvm!(LLVMGetEnumAttributeValue(attribute)),
+    }
+}
+
+/// Text of LLVM's.
+fn text<'m>(start: *const c_char, len: usize) -> &'m [u8] {
+    match start.is_null() {
+        true => b"",
+        false => llvm!(std::slice::from_raw_parts(start.cast(), len)),
     }
 }
 

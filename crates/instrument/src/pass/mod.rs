@@ -32,6 +32,7 @@ mod private;
 mod redirect;
 mod redundant;
 mod sections;
+mod sharing;
 mod steady;
 mod stretches;
 mod templates;

@@ -11,6 +11,9 @@ use std::collections::{HashMap, HashSet};
 /// So many values are walked through at most; then the answer is "shared".
 const STEPS: usize = 256;
 
+/// So many pointers to a variable of the whole program are followed at most.
+const GLOBAL_STEPS: usize = 1 << 14;
+
 /// What is known of the objects of a module.
 pub struct Private<'m> {
     captured: HashMap<Value<'m>, bool>,
@@ -51,9 +54,7 @@ impl<'m> Private<'m> {
         // A local, the callee's own copy of an argument, or a thread's own copy of a variable, if its address stays here.
         // (The address of a thread-local may well leave: then it is memory like any other.)
         let own = object.opcode() == Some(Opcode::LLVMAlloca)
-            || object
-                .as_parameter()
-                .is_some_and(|(function, i)| function.attribute(At::Parameter(i), self.byval).is_some())
+            || self.is_copy(object)
             || object.is_thread_local() && object.is_local();
         if own {
             return !self.is_captured(object);
@@ -72,6 +73,12 @@ impl<'m> Private<'m> {
         }
         // An access through null, or through nothing, does not come to an end.
         object.is_no_memory()
+    }
+
+    /// Whether it is the callee's own copy of an argument.
+    pub fn is_copy(&self, object: Value<'m>) -> bool {
+        let parameter = object.as_parameter();
+        parameter.is_some_and(|(function, i)| function.attribute(At::Parameter(i), self.byval).is_some())
     }
 
     /// Whether it is a pointer to a table of virtual functions, as C++ compilers mark the loads of such. (The load of the
@@ -186,7 +193,32 @@ impl<'m> Private<'m> {
         Use::leaves_if(leaves)
     }
 
-    /// What a function does with a parameter, where `numbers` are those of functions and other names of the module.
+    /// Where a variable may be written; none if its address gets where we do not see it.
+    pub fn writes(&self, global: Value<'m>) -> Option<Vec<Value<'m>>> {
+        let mut writes = Vec::new();
+        let mut seen = HashSet::from([global]);
+        let mut todo = vec![global];
+        while let Some(pointer) = todo.pop() {
+            for user in pointer.users() {
+                match self.use_of(pointer, user) {
+                    Use::Stays if may_write(pointer, user) => writes.push(user),
+                    Use::Stays => {}
+                    Use::Leaves => return None,
+                    Use::Becomes => {
+                        if seen.len() == GLOBAL_STEPS {
+                            return None;
+                        }
+                        if seen.insert(user) {
+                            todo.push(user);
+                        }
+                    }
+                }
+            }
+        }
+        Some(writes)
+    }
+
+    /// What a function does with a parameter, or with memory of its own, where `numbers` are those of functions and other names of the module.
     pub fn parameter(&self, parameter: Value<'m>, numbers: &HashMap<Value<'m>, u32>) -> Parameter {
         let mut result = Parameter {
             kept: !parameter.ty().is_plain_pointer(),
@@ -243,6 +275,28 @@ impl<'m> Private<'m> {
         given
             .map(|(i, _)| (i < fixed).then_some((number, i as u32)))
             .collect()
+    }
+}
+
+/// Whether an instruction that does not keep this address may write there.
+fn may_write<'m>(pointer: Value<'m>, user: Value<'m>) -> bool {
+    match user.opcode() {
+        Some(Opcode::LLVMLoad | Opcode::LLVMICmp) => false,
+        Some(Opcode::LLVMCall | Opcode::LLVMInvoke) => {
+            let copies = user
+                .callee()
+                .intrinsic()
+                .is_some_and(|name| name.starts_with("llvm.memcpy") || name.starts_with("llvm.memmove"));
+            if copies {
+                return user.operand(0) == pointer;
+            }
+            let readonly = ["readonly", "readnone"].map(attribute_kind);
+            user.arguments().enumerate().any(|(i, argument)| {
+                let only_read = |kind: &u32| user.call_attribute(At::Parameter(i as u32), *kind).is_some();
+                argument == pointer && !readonly.iter().any(only_read)
+            })
+        }
+        _ => true,
     }
 }
 

@@ -10,19 +10,18 @@
 //! * **Variables that are published once and then only read**: all writes are in code that runs before there is a second
 //!   thread ([`Alone`]). Whoever reads them was started later, by the thread that wrote them or by one that it started.
 //!
-//! Taken for shared is whatever is not known: a use that is none of those listed, a call through a pointer, more steps than
-//! [`STEPS`].
+//! Taken for shared is whatever is not known: a use that is none of those listed, a call through a pointer, too many steps.
+//!
+//! Of functions and variables that other modules can name, the link says the same ([`crate::effects::sharing`]).
 
 use super::effects::Calls;
 use super::flow::Flow;
-use super::ir::{At, Block, Ir, Opcode, Value, attribute_kind, llvm};
-use super::private::{Private, Use, underlying_objects};
+use super::ir::{Block, Ir, Opcode, Value, llvm};
+use super::private::{Private, underlying_objects};
 use crate::decisions::Rule;
+use crate::effects::Facts;
 use llvm_sys::core::{LLVMGetBasicBlockParent, LLVMGetInstructionParent};
 use std::collections::{HashMap, HashSet};
-
-/// So many pointers to a variable are followed at most.
-const STEPS: usize = 1 << 14;
 
 /// What is known of a module by all that the program does.
 pub struct Whole<'m> {
@@ -36,7 +35,7 @@ impl<'m> Whole<'m> {
     pub fn new(ir: Ir<'m>, calls: &Calls<'m>) -> Self {
         let mut private = Private::knowing(ir, calls.facts().clone());
         Whole {
-            parameters: parameters(ir, &mut private),
+            parameters: parameters(ir, calls.facts(), &mut private),
             published: published(ir, calls, &private),
             private,
         }
@@ -78,7 +77,7 @@ const FRESH: &[&str] = &[
 ];
 
 /// Whether it is new memory of the heap.
-fn is_fresh(object: Value<'_>) -> bool {
+pub fn is_fresh(object: Value<'_>) -> bool {
     if !matches!(object.opcode(), Some(Opcode::LLVMCall | Opcode::LLVMInvoke)) {
         return false;
     }
@@ -94,9 +93,12 @@ fn is_fresh(object: Value<'_>) -> bool {
 
 /// The calls of a function that is only called, by its own type and by this module; none if others may call it.
 fn all_calls(function: Value<'_>) -> Option<Vec<Value<'_>>> {
-    if function.is_declaration() || !function.is_local() {
-        return None;
-    }
+    let own = !function.is_declaration() && function.is_local();
+    own.then(|| plain_calls(function)).flatten()
+}
+
+/// All that a module does with a function, if it is nothing but calls of it as what it is.
+pub fn plain_calls(function: Value<'_>) -> Option<Vec<Value<'_>>> {
     let mut calls = Vec::new();
     for user in function.users() {
         let called = user.is_call()
@@ -113,7 +115,7 @@ fn all_calls(function: Value<'_>) -> Option<Vec<Value<'_>>> {
 }
 
 /// Parameters that point to memory that is private to the caller, whoever calls.
-fn parameters<'m>(ir: Ir<'m>, private: &mut Private<'m>) -> HashSet<Value<'m>> {
+fn parameters<'m>(ir: Ir<'m>, facts: &Facts, private: &mut Private<'m>) -> HashSet<Value<'m>> {
     // What each of them is given.
     let mut given: Vec<(Value<'m>, Vec<Value<'m>>)> = Vec::new();
     for function in ir.functions() {
@@ -121,7 +123,8 @@ fn parameters<'m>(ir: Ir<'m>, private: &mut Private<'m>) -> HashSet<Value<'m>> {
             continue;
         };
         for (i, parameter) in function.parameters().into_iter().enumerate() {
-            if !parameter.ty().is_plain_pointer() {
+            // What the callee does with a copy of its own is for it to say.
+            if !parameter.ty().is_plain_pointer() || private.is_copy(parameter) {
                 continue;
             }
             let mut objects = Some(HashSet::new());
@@ -136,6 +139,16 @@ fn parameters<'m>(ir: Ir<'m>, private: &mut Private<'m>) -> HashSet<Value<'m>> {
         }
     }
     let mut parameters: HashSet<Value<'m>> = given.iter().map(|(parameter, _)| *parameter).collect();
+    // Of functions that other modules call, the link knows.
+    for function in ir.functions() {
+        if !function.is_declaration() && !function.is_local() {
+            let known = function.parameters().into_iter().enumerate();
+            let known = known.filter(|&(i, parameter)| {
+                facts.is_private(function.name(), i as u32) && !private.is_copy(parameter)
+            });
+            parameters.extend(known.map(|(_, parameter)| parameter));
+        }
+    }
     // Until nothing changes. A parameter of a function that is called nowhere stays: it is never there.
     loop {
         let before = parameters.len();
@@ -155,87 +168,46 @@ fn parameters<'m>(ir: Ir<'m>, private: &mut Private<'m>) -> HashSet<Value<'m>> {
 
 /// Variables that are written only while the program has one thread.
 fn published<'m>(ir: Ir<'m>, calls: &Calls<'m>, private: &Private<'m>) -> HashSet<Value<'m>> {
-    let Some(main) = ir
-        .functions()
-        .into_iter()
-        .find(|function| function.name() == "main")
-    else {
-        return HashSet::new();
+    let facts = calls.facts();
+    let is_main = |function: Value<'m>| {
+        facts.starts_alone && function.name() == "main" && function.users().next().is_none()
     };
-    if !calls.facts().starts_alone || main.is_declaration() || main.users().next().is_some() {
-        return HashSet::new();
-    }
-    let alone = Alone::new(ir, main, calls);
+    let mut roots = ir.functions();
+    roots.retain(|&function| {
+        !function.is_declaration()
+            && !function.is_local()
+            && (is_main(function) || facts.is_alone(function.name()))
+    });
+    let alone = (!roots.is_empty()).then(|| Alone::new(ir, &roots, calls));
+    let is_early = |write: &Value<'m>| alone.as_ref().is_some_and(|alone| alone.is_write(*write, calls));
     let mut published = ir.globals();
-    // Those of a section of their own may be found by the section's beginning.
     published.retain(|global| {
-        global.is_local()
+        if !global.is_local() {
+            return facts.is_published(global.name());
+        }
+        // Those of a section of their own may be found by the section's beginning.
+        alone.is_some()
             && !global.is_declaration()
             && !global.is_constant_global()
             && !global.is_thread_local()
             && global.section().is_empty()
-            && writes(*global, private)
-                .is_some_and(|writes| writes.iter().all(|&write| alone.is_write(write, calls)))
+            && private
+                .writes(*global)
+                .is_some_and(|writes| writes.iter().all(is_early))
     });
     published.into_iter().collect()
 }
 
-/// Where a variable may be written; none if its address gets where we do not see it.
-fn writes<'m>(global: Value<'m>, private: &Private<'m>) -> Option<Vec<Value<'m>>> {
-    let mut writes = Vec::new();
-    let mut seen = HashSet::from([global]);
-    let mut todo = vec![global];
-    while let Some(pointer) = todo.pop() {
-        for user in pointer.users() {
-            match private.use_of(pointer, user) {
-                Use::Stays if may_write(pointer, user) => writes.push(user),
-                Use::Stays => {}
-                Use::Leaves => return None,
-                Use::Becomes => {
-                    if seen.len() == STEPS {
-                        return None;
-                    }
-                    if seen.insert(user) {
-                        todo.push(user);
-                    }
-                }
-            }
-        }
-    }
-    Some(writes)
-}
-
-/// Whether an instruction that does not keep this address may write there.
-fn may_write<'m>(pointer: Value<'m>, user: Value<'m>) -> bool {
-    match user.opcode() {
-        Some(Opcode::LLVMLoad | Opcode::LLVMICmp) => false,
-        Some(Opcode::LLVMCall | Opcode::LLVMInvoke) => {
-            let copies = user
-                .callee()
-                .intrinsic()
-                .is_some_and(|name| name.starts_with("llvm.memcpy") || name.starts_with("llvm.memmove"));
-            if copies {
-                return user.operand(0) == pointer;
-            }
-            let readonly = ["readonly", "readnone"].map(attribute_kind);
-            user.arguments().enumerate().any(|(i, argument)| {
-                let only_read = |kind: &u32| user.call_attribute(At::Parameter(i as u32), *kind).is_some();
-                argument == pointer && !readonly.iter().any(only_read)
-            })
-        }
-        _ => true,
-    }
-}
-
-/// Code that runs while the program has one thread: in `main` before any call that may start another, and so on in functions
-/// that are only called from there.
+/// Code that runs while the program has one thread: in `main`, and in functions that the link says are called only then, before any call
+/// that may start another, and so on in functions that are only called from there.
 struct Alone<'m> {
     /// For each function that is only called from such code, which of its instructions are.
     functions: HashMap<Value<'m>, HashSet<Value<'m>>>,
 }
 
 impl<'m> Alone<'m> {
-    fn new(ir: Ir<'m>, main: Value<'m>, calls: &Calls<'m>) -> Self {
+    /// `roots` are called while there is one thread.
+    fn new(ir: Ir<'m>, roots: &[Value<'m>], calls: &Calls<'m>) -> Self {
         let called: Vec<(Value<'m>, Vec<Value<'m>>)> = ir
             .functions()
             .into_iter()
@@ -245,7 +217,7 @@ impl<'m> Alone<'m> {
             functions: called
                 .iter()
                 .map(|(function, _)| *function)
-                .chain([main])
+                .chain(roots.iter().copied())
                 .map(|function| (function, before_others(function, calls)))
                 .collect(),
         };

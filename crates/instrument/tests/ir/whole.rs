@@ -173,6 +173,76 @@ fn a_parameter_that_may_be_shared_is_checked() {
 }
 
 #[test]
+fn a_copy_that_the_callee_shows_to_others_is_checked() {
+    let callee = |rest: &str| {
+        format!(
+            "@kept = global ptr null
+            define internal void @callee(ptr byval(i64) %p) noinline {{
+                store volatile i64 1, ptr %p, align 8
+                {rest}
+                ret void
+            }}
+            {}",
+            LOCAL.replace("ptr %l)", "ptr byval(i64) %l)")
+        )
+    };
+    let shown = hooks(&instrument(&callee("store ptr %p, ptr @kept, align 8")), "callee");
+    assert!(shown.contains(&"write8(%p)".to_owned()), "{shown:?}");
+    assert_eq!(hooks(&instrument(&callee("")), "callee"), [] as [&str; 0]);
+}
+
+#[test]
+fn what_the_link_says_of_a_function_that_others_can_name() {
+    let module = called("", "captures(none)", LOCAL);
+    let mut facts = Facts::default();
+    facts.note_private("callee", 2);
+    let checks = |module: &str, facts: &Facts| hooks(&knowing(module, Placement::Redundant, facts), "callee");
+    assert_eq!(checks(&module, &facts), ["write8(%p)"], "it is another parameter");
+    facts.note_private("callee", 1);
+    assert_eq!(checks(&module, &facts), [] as [&str; 0]);
+    // Also of what it hands on to one that only this module can name.
+    let between =
+        called("internal", "captures(none)", LOCAL).replace("@f()", "@named(ptr captures(none) %l)");
+    let between = between.replace("%l = alloca i64", "");
+    assert_eq!(checks(&between, &facts), ["write8(%p)"]);
+    facts.note_private("named", 1);
+    assert_eq!(checks(&between, &facts), [] as [&str; 0]);
+    // Who has the name in a module of his own is another.
+    let own = called(
+        "internal",
+        "captures(none)",
+        "define void @g(ptr %q) {\ncall void @callee(ptr %q)\nret void\n}",
+    );
+    assert_eq!(checks(&own, &facts), ["write8(%p)"]);
+}
+
+#[test]
+fn what_the_link_says_of_variables_and_of_who_is_called_when() {
+    let module = publishing("ret i32 0", "").replace("@v = internal", "@v =");
+    let mut facts = Facts::default();
+    let checks = |module: &str, facts: &Facts| hooks(&knowing(module, Placement::Redundant, facts), "reader");
+    assert_eq!(checks(&module, &facts), ["read8(%i)"]);
+    facts.note_published("v");
+    assert_eq!(checks(&module, &facts), [] as [&str; 0]);
+    // A variable of the module's own, that a function sets which is called early.
+    let own = publishing(
+        "ret i32 0",
+        "define void @set(i64 %n) {
+            store volatile i64 %n, ptr @v, align 8
+            ret void
+        }",
+    );
+    assert_eq!(checks(&own, &facts), ["read8(%i)"], "the name is that of another");
+    facts.note_alone("set");
+    assert_eq!(checks(&own, &facts), [] as [&str; 0]);
+    let late = own.replace(
+        "store volatile i64 %n",
+        "call void @other()\nstore volatile i64 %n",
+    );
+    assert_eq!(checks(&late, &facts), ["read8(%i)"]);
+}
+
+#[test]
 fn memory_of_the_heap_whose_address_stays_has_no_checks() {
     let program = |rest: &str| {
         format!(

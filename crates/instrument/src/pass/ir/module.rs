@@ -1,6 +1,6 @@
 //! A module: its lists, its types and constants, and what is declared in it.
 
-use super::{At, Type, Value, llvm};
+use super::{At, Type, Value, llvm, text};
 use llvm_sys::core::*;
 use llvm_sys::prelude::*;
 use llvm_sys::{LLVMLinkage, LLVMThreadLocalMode, LLVMVisibility};
@@ -40,6 +40,13 @@ impl<'m> Ir<'m> {
         let layout = llvm!(CStr::from_ptr(LLVMGetDataLayoutStr(self.module))).to_string_lossy();
         let target = llvm!(CStr::from_ptr(LLVMGetTarget(self.module))).to_string_lossy();
         format!("target datalayout = \"{layout}\"\ntarget triple = \"{target}\"\n")
+    }
+
+    /// The module's own assembly.
+    pub fn assembly(self) -> &'m [u8] {
+        let mut len = 0;
+        let start = llvm!(LLVMGetModuleInlineAsm(self.module, &raw mut len));
+        text(start, len)
     }
 
     /// Functions, also those only declared.
