@@ -1,5 +1,4 @@
 // Of a recursion through several functions the report shows each once, at the line that it called from last.
-// orders: both
 #include "../include/threads.h"
 
 int data;
@@ -16,8 +15,10 @@ __attribute__((noinline)) static void branch(int depth, unsigned way, int *visit
     visits[depth]++;
     if (way >> depth & 1) {
         stem(depth - 1, way, visits);
+        __asm__ volatile("# right"); // two calls, not one
     } else {
         stem(depth - 1, way, visits);
+        __asm__ volatile("# left");
     }
     visits[depth]++;
 }
