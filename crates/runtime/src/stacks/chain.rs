@@ -15,28 +15,22 @@ pub const MOST: usize = 256;
 /// The most frames that are looked at.
 const FAR: usize = 16 * MOST;
 
-/// The frames of a walk so far, from the innermost on.
+/// The frames of a walk so far, from the innermost on. It has to fit onto small stacks of threads.
 pub struct Chain {
     len: usize,
     limit: usize,
     looked_at: usize,
-    /// The function of the last frame.
-    last: u16,
-    links: [Link; MOST],
+    /// The number of the last frame's function.
+    last: u8,
+    /// Functions of the walk, where each comes first, the innermost time: from where it has called,
+    ips: [usize; MOST],
+    /// how far that is from its beginning, or [`UNKNOWN`],
+    offsets: [u32; MOST],
+    /// and whom: a function's number, or its own if that is not part of the chain.
+    callees: [u8; MOST],
 }
 
-/// A function of the walk, where it comes first: the innermost time.
-#[derive(Clone, Copy)]
-struct Link {
-    /// Where it begins, or 0 if that is not known.
-    function: usize,
-    /// From where it has called.
-    ip: usize,
-    /// Whom: the number of a link, or [`NOBODY`] who is part of the chain.
-    callee: u16,
-}
-
-const NOBODY: u16 = u16::MAX;
+const UNKNOWN: u32 = u32::MAX;
 
 impl Chain {
     /// No frames yet, and of no more than `limit` functions.
@@ -45,51 +39,57 @@ impl Chain {
             len: 0,
             limit: limit.min(MOST),
             looked_at: 0,
-            last: NOBODY,
-            links: [Link {
-                function: 0,
-                ip: 0,
-                callee: NOBODY,
-            }; MOST],
+            last: 0,
+            ips: [0; MOST],
+            offsets: [0; MOST],
+            callees: [0; MOST],
         }
     }
 
-    /// Adds the frame of the caller, which is at `ip` in `function`. Whether there was room for it.
+    /// Adds the frame of the caller, which is at `ip` in the function that begins at `function` (0: not known). Whether there was room
+    /// for it.
     pub fn add(&mut self, function: usize, ip: usize) -> bool {
         self.looked_at += 1;
         if self.looked_at > FAR {
             return false;
         }
-        let known = self.links[..self.len]
-            .iter()
-            .position(|link| link.function == function && function != 0);
+        let known = (0..self.len).find(|n| self.begins_at(*n, function));
         if known.is_none() {
             if self.len == self.limit {
                 return false;
             }
-            self.links[self.len] = Link {
-                function,
-                ip,
-                callee: self.last,
-            };
+            let offset = ip.checked_sub(function).filter(|_| function != 0);
+            self.ips[self.len] = ip;
+            self.offsets[self.len] = offset
+                .and_then(|offset| u32::try_from(offset).ok())
+                .unwrap_or(UNKNOWN);
+            self.callees[self.len] = self.last;
             self.len += 1;
         }
-        self.last = known.unwrap_or(self.len - 1) as u16;
+        self.last = known.unwrap_or(self.len - 1) as u8;
         true
+    }
+
+    fn begins_at(&self, number: usize, function: usize) -> bool {
+        let offset = self.offsets[number];
+        offset != UNKNOWN && self.ips[number] - offset as usize == function
     }
 
     /// What is kept: from where each function has called, the outermost first.
     pub fn frames(&self) -> impl Iterator<Item = usize> {
         // From the outermost function on: whom it has called the last time, whom that has called the last time, and so on. Each is
         // further inside than the one before, so this comes to an end.
-        let mut at = self.last;
+        let mut next = (self.len > 0).then_some(self.last);
         std::iter::from_fn(move || {
-            let link = self.links[..self.len].get(usize::from(at))?;
-            at = link.callee;
-            Some(link.ip)
+            let at = next?;
+            let callee = self.callees[usize::from(at)];
+            next = (callee != at).then_some(callee);
+            Some(self.ips[usize::from(at)])
         })
     }
 }
+
+const _: () = assert!(MOST - 1 <= u8::MAX as usize);
 
 #[cfg(test)]
 mod tests {
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn each_frame_is_at_the_line_of_its_last_call() {
         let mut chain = Chain::new(MOST);
-        for (function, ip) in [(1, 19), (2, 28), (1, 17), (2, 26), (3, 35)] {
+        for (function, ip) in [(10, 19), (20, 28), (10, 17), (20, 26), (30, 35)] {
             chain.add(function, ip);
         }
         assert_eq!(chain.frames().collect::<Vec<_>>(), [35, 28, 19]);
