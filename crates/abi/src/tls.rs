@@ -11,7 +11,10 @@
 //!
 //! **Recursion** would make a value for each way through it. So a function that calls itself sets [`RECURSION`] in
 //! `tls.context` for the time of that call, and one that finds the bit set takes the value as it is, without the bit, for
-//! its own: stacks are equal but for how often, and from which of its lines, a function has called itself.
+//! its own: stacks are equal but for how often, and from which of its lines, a function has called itself. Where a recursion goes
+//! through several functions it is the runtime that keeps values few: inside a hook it may put another value into
+//! `tls.context`, one that stands for the same callers (`runtime/src/stacks.rs`). So a hook may change it, and a function that
+//! stores its value reads it from there for each check.
 
 /// The symbol.
 pub const NAME: &str = "__deadheat_tls";

@@ -296,10 +296,42 @@ impl HbThread {
 pub struct HbSync {
     /// Released by exclusive holders, stores, sends, calls.
     writers: Snapshot,
-    /// Released by readers since the last exclusive acquire.
-    readers: Snapshot,
+    readers: Readers,
     barrier: Option<Box<Barrier>>,
 }
+
+/// Released by readers since the last exclusive acquire. Few objects have readers, so it takes room where there are some.
+#[derive(Clone, Debug, Default)]
+struct Readers(Option<Box<Snapshot>>);
+
+static NO_READERS: Snapshot = Snapshot::Empty;
+
+impl Readers {
+    #[inline(always)]
+    fn get(&self) -> &Snapshot {
+        self.0.as_deref().unwrap_or(&NO_READERS)
+    }
+
+    fn get_mut(&mut self) -> &mut Snapshot {
+        self.0.get_or_insert_default()
+    }
+
+    #[inline(always)]
+    fn is_empty(&self) -> bool {
+        matches!(self.get(), Snapshot::Empty)
+    }
+
+    /// An object that had readers will have some again.
+    #[inline(always)]
+    fn clear(&mut self) {
+        if let Some(readers) = &mut self.0 {
+            **readers = Snapshot::Empty;
+        }
+    }
+}
+
+/// With its neighbours in the runtime's table, an object is one line of memory.
+const _: () = assert!(size_of::<HbSync>() <= 56);
 
 /// A barrier is used in rounds: a fast thread may enter the next one before a slow thread has left the last.
 #[derive(Clone, Debug, Default)]
@@ -316,7 +348,7 @@ struct Barrier {
 impl HbSync {
     /// Whether nothing was released there.
     pub fn is_empty(&self) -> bool {
-        matches!((&self.writers, &self.readers), (Snapshot::Empty, Snapshot::Empty))
+        matches!(self.writers, Snapshot::Empty) && self.readers.is_empty()
     }
 
     /// Heap bytes, counting shared clocks in full.
@@ -325,7 +357,7 @@ impl HbSync {
             .barrier
             .as_ref()
             .map_or(0, |b| size_of::<Barrier>() + b.gathered.bytes());
-        self.writers.bytes() + self.readers.bytes() + barrier
+        self.writers.bytes() + self.readers.get().bytes() + barrier
     }
 }
 
@@ -362,15 +394,15 @@ pub fn sync(thread: &mut HbThread, op: SyncOp, object: &mut HbSync) {
     match op {
         SyncOp::Acquire(_, Mode::Exclusive) => {
             thread.acquire(&object.writers);
-            thread.acquire(&object.readers);
+            thread.acquire(object.readers.get());
         }
         SyncOp::Acquire(_, Mode::Shared) => thread.acquire(&object.writers),
         SyncOp::Release(_, Mode::Exclusive) => {
             // The holder knows what it acquired, so nothing is lost by replacing it.
             thread.release(&mut object.writers);
-            object.readers = Snapshot::Empty;
+            object.readers.clear();
         }
-        SyncOp::Release(_, Mode::Shared) => thread.release_to(&mut object.readers),
+        SyncOp::Release(_, Mode::Shared) => thread.release_to(object.readers.get_mut()),
         SyncOp::Load(order) => {
             if order.acquires() {
                 thread.acquire(&object.writers);
@@ -407,12 +439,12 @@ pub fn sync(thread: &mut HbThread, op: SyncOp, object: &mut HbSync) {
         SyncOp::Receive(_) => thread.acquire(&object.writers),
         SyncOp::Call(..) => {
             thread.acquire(&object.writers);
-            thread.acquire(&object.readers);
+            thread.acquire(object.readers.get());
             thread.release(&mut object.writers);
-            object.readers = Snapshot::Empty;
+            object.readers.clear();
         }
         SyncOp::Touch(true) => thread.acquire(&object.writers),
-        SyncOp::Touch(false) => thread.release_to(&mut object.readers),
+        SyncOp::Touch(false) => thread.release_to(object.readers.get_mut()),
     }
 }
 
@@ -433,7 +465,7 @@ pub enum Changed {
 pub fn sync_again(thread: &mut HbThread, op: SyncOp, object: &mut HbSync) -> Changed {
     match op {
         SyncOp::Acquire(_, Mode::Exclusive)
-            if thread.has_all(&object.writers) && thread.has_all(&object.readers) =>
+            if thread.has_all(&object.writers) && thread.has_all(object.readers.get()) =>
         {
             return Changed::Nothing;
         }
@@ -443,7 +475,7 @@ pub fn sync_again(thread: &mut HbThread, op: SyncOp, object: &mut HbSync) -> Cha
             return Changed::Nothing;
         }
         SyncOp::Release(_, Mode::Exclusive)
-            if matches!(object.readers, Snapshot::Empty) && thread.release_again(&mut object.writers) =>
+            if object.readers.is_empty() && thread.release_again(&mut object.writers) =>
         {
             return Changed::Time;
         }
@@ -461,16 +493,14 @@ pub fn sync_again(thread: &mut HbThread, op: SyncOp, object: &mut HbSync) -> Cha
 /// Whether taking a lock in this mode tells the thread nothing.
 #[inline(always)]
 pub fn knows_lock(thread: &HbThread, object: &HbSync, mode: Mode) -> bool {
-    thread.has_all(&object.writers) && (mode == Mode::Shared || thread.has_all(&object.readers))
+    thread.has_all(&object.writers) && (mode == Mode::Shared || thread.has_all(object.readers.get()))
 }
 
 /// Gives back a lock held alone, if the thread was the last to do so, no reader has since, and it has learned nothing. Whether it
 /// was so; otherwise nothing was done.
 #[inline(always)]
 pub fn unlock_again(thread: &mut HbThread, object: &mut HbSync, mode: Mode) -> bool {
-    mode == Mode::Exclusive
-        && matches!(object.readers, Snapshot::Empty)
-        && thread.release_again(&mut object.writers)
+    mode == Mode::Exclusive && object.readers.is_empty() && thread.release_again(&mut object.writers)
 }
 
 /// Whether a load of an atomic tells the thread nothing.

@@ -124,10 +124,17 @@ fn add(words: [u64; 4]) -> Option<u32> {
     )
 }
 
+/// Whether new places have callers.
+pub fn have_callers() -> bool {
+    COUNT.load(Ordering::Relaxed) < NO_CALLERS
+}
+
 impl Place {
     /// The place of an access that is being made now: the function at `at.pc` is on the stack.
     pub fn of(at: At) -> Place {
-        Place::new(at, || stacks::callers(at.context, at.pc))
+        Place::new(at, || {
+            stacks::callers(at.context, at.pc).map(|callers| callers.stack)
+        })
     }
 
     /// The place of something done now by code that is not instrumented.
@@ -143,7 +150,7 @@ impl Place {
             loss::note(Loss::Locks);
             LockSet::UNKNOWN
         };
-        let callers = if used < NO_CALLERS { callers() } else { None };
+        let callers = if have_callers() { callers() } else { None };
         let callers = callers.unwrap_or_else(|| {
             loss::note(Loss::Stacks);
             Stack::default()

@@ -1,17 +1,24 @@
 //! Call stacks, interned as a tree: a stack is its innermost frame and the stack of its callers.
 //!
 //! A function knows its callers by a context value (`abi::tls`). The first time a value is seen the real stack is walked
-//! by its unwind tables; from then on the value stands for it. Recursion can make any number of values, so walking is
-//! bounded: after [`WHOLE`] values only the innermost [`SHORT`] callers of a new one are kept, after [`ALL`] none.
+//! by its unwind tables; from then on the value stands for it.
+//!
+//! Recursion through several functions can make any number of values. Of such stacks what [`chain`] says is kept, and the first value
+//! for which that is kept is the *name* of all others: the runtime puts it into `tls.context` in the place of theirs (`thread/at_hand.rs`), so that
+//! what is called from there has values that are known already. Where this does not help (functions that nothing is asked of on the way
+//! down), walking is bounded: after [`WHOLE`] values only the innermost [`SHORT`] callers of a new one are kept, after [`ALL`] none.
+
+mod chain;
 
 use crate::intern::{Index, mix};
 use crate::loss::{self, Loss};
 use crate::vm::Table;
+use chain::Chain;
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The most frames of a stack.
-pub const DEPTH: usize = 256;
+pub const DEPTH: usize = chain::MOST;
 /// Frames of a shortened stack.
 const SHORT: usize = 16;
 /// How many context values get their whole stack.
@@ -27,6 +34,8 @@ const NODES: usize = 1 << 23;
 
 struct Node {
     pc: AtomicU64,
+    /// The context value that is the name of the stack, or 0.
+    name: AtomicU64,
     callers: AtomicU32,
 }
 
@@ -38,6 +47,8 @@ const CONTEXTS: usize = 1 << 20;
 
 struct Context {
     value: AtomicU64,
+    /// The first value with the same callers.
+    name: AtomicU64,
     callers: AtomicU32,
 }
 
@@ -86,6 +97,18 @@ impl Stack {
         }
     }
 
+    /// Its name: `value`, if it has none yet.
+    fn name(self, value: u64) -> u64 {
+        if self.0 == 0 || value == 0 {
+            return value;
+        }
+        let name = &node(self.0).name;
+        match name.compare_exchange(0, value, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => value,
+            Err(name) => name,
+        }
+    }
+
     /// The frames, innermost first.
     pub fn frames(self) -> impl Iterator<Item = u64> {
         let mut at = self.0;
@@ -109,9 +132,18 @@ pub fn take(count: &AtomicU32, all: u32) -> Option<u32> {
         .ok()
 }
 
+/// The callers of a function.
+#[derive(Clone, Copy, Debug)]
+pub struct Callers {
+    /// The stack.
+    pub stack: Stack,
+    /// The context value that stands for all that have these callers: the one that was asked for, or one from before.
+    pub name: u64,
+}
+
 /// The callers of the function whose context value is `value`, which is on the stack now at `pc`. `None` if values have
 /// run out.
-pub fn callers(value: u64, pc: usize) -> Option<Stack> {
+pub fn callers(value: u64, pc: usize) -> Option<Callers> {
     let same = |id| context(id).value.load(Ordering::Relaxed) == value;
     let hash = mix(1, value);
     let id = match CONTEXT_INDEX.find(hash, same) {
@@ -126,16 +158,22 @@ pub fn callers(value: u64, pc: usize) -> Option<Stack> {
                 }
                 _ => return None,
             };
-            let callers = walk(pc, limit);
+            let (stack, whole) = walk(pc, limit);
+            // Of a stack that was cut off, what is kept with one more frame depends on where.
+            let name = if whole { stack.name(value) } else { value };
             CONTEXT_INDEX.find_or_add(hash, same, || {
                 let id = take(&CONTEXT_COUNT, ALL)?;
                 context(id).value.store(value, Ordering::Relaxed);
-                context(id).callers.store(callers.0, Ordering::Relaxed);
+                context(id).name.store(name, Ordering::Relaxed);
+                context(id).callers.store(stack.0, Ordering::Relaxed);
                 Some(id)
             })?
         }
     };
-    Some(Stack(context(id).callers.load(Ordering::Relaxed)))
+    Some(Callers {
+        stack: Stack(context(id).callers.load(Ordering::Relaxed)),
+        name: context(id).name.load(Ordering::Relaxed),
+    })
 }
 
 /// Where code that is not instrumented was entered: the return address into instrumented code, and where it stands on
@@ -170,7 +208,7 @@ pub fn outside(value: u64, pc: usize) -> (Option<Stack>, Entry) {
     unsafe { _Unwind_Backtrace(search_frame, (&raw mut search).cast()) };
     let (callers, entry) = match search.entry {
         Some(entry) => match callers(value, entry.ip) {
-            Some(callers) => (callers.push(entry.ip), entry),
+            Some(callers) => (callers.stack.push(entry.ip), entry),
             None => return (None, entry),
         },
         None => (Stack::default(), Entry::default()),
@@ -226,11 +264,10 @@ unsafe extern "C" fn search_frame(frame: *mut c_void, search: *mut c_void) -> i3
 struct Walk {
     pc: usize,
     found: bool,
-    /// Where the function of the frame before begins.
+    /// Where the function begins that is at `pc`, as long as it is its own caller.
     function: usize,
-    limit: usize,
-    len: usize,
-    frames: [usize; DEPTH],
+    chain: Chain,
+    whole: bool,
 }
 
 // SAFETY: as the unwinder declares them.
@@ -251,41 +288,41 @@ const END_OF_STACK: i32 = 5;
 unsafe extern "C" fn frame(frame: *mut c_void, walk: *mut c_void) -> i32 {
     // SAFETY: `walk` is what `walk` below passed, `frame` what the unwinder did.
     let (walk, ip) = unsafe { (&mut *walk.cast::<Walk>(), _Unwind_GetIP(frame)) };
+    if !walk.found && ip != walk.pc {
+        return NO_REASON;
+    }
     // SAFETY: as above.
     let function = unsafe { _Unwind_GetRegionStart(frame) };
-    let before = std::mem::replace(&mut walk.function, function);
     if !walk.found {
-        walk.found = ip == walk.pc;
+        (walk.found, walk.function) = (true, function);
         return NO_REASON;
     }
     // How often a function has called itself is not in its context value.
-    if function == before && function != 0 {
+    if function == walk.function && function != 0 {
         return NO_REASON;
     }
-    if ip == 0 || walk.len == walk.limit {
+    walk.function = 0;
+    if ip == 0 {
         return END_OF_STACK;
     }
-    walk.frames[walk.len] = ip;
-    walk.len += 1;
-    NO_REASON
+    walk.whole = walk.chain.add(function, ip);
+    if walk.whole { NO_REASON } else { END_OF_STACK }
 }
 
-/// Walks the stack from the frame that is at `pc`, which is left out.
-fn walk(pc: usize, limit: usize) -> Stack {
+/// Walks the stack from the frame that is at `pc`, which is left out. Whether it was walked to its end.
+fn walk(pc: usize, limit: usize) -> (Stack, bool) {
     let mut walk = Walk {
         pc,
         found: false,
         function: 0,
-        limit,
-        len: 0,
-        frames: [0; DEPTH],
+        chain: Chain::new(limit),
+        whole: true,
     };
     // SAFETY: the callback gets the pointer back while `walk` lives.
     unsafe { _Unwind_Backtrace(frame, (&raw mut walk).cast()) };
-    walk.frames[..walk.len]
-        .iter()
-        .rev()
-        .fold(Stack::default(), |callers, pc| callers.push(*pc))
+    let frames = walk.chain.frames();
+    let stack = frames.fold(Stack::default(), Stack::push);
+    (stack, walk.whole)
 }
 
 /// Takes all locks, before a `fork`.

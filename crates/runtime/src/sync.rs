@@ -18,6 +18,7 @@ use deadheat_detect::hb::{self, Changed, HbSync};
 use deadheat_event::{Mode, Order, SyncId, SyncOp};
 use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cell::UnsafeCell;
+use std::ops::Range;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU16, AtomicU64, AtomicUsize, Ordering};
 
@@ -47,10 +48,12 @@ struct Objects {
     all: FxHashMap<usize, NonNull<Object>>,
 }
 
-/// An object, in lines of its own.
+/// An object, in a line of its own.
 #[derive(Default)]
 #[repr(align(64))]
 struct Object(HbSync);
+
+const _: () = assert!(size_of::<Object>() == 64);
 
 /// Of [`Shard::changes`].
 const HELD: u64 = 1;
@@ -126,7 +129,7 @@ static TABLE: [Shard; SHARDS] = [const {
 /// How many objects lie in each page of memory, and in each granule, by a hash: tells that memory which comes into being
 /// has none to be forgotten.
 static IN_PAGE: Counters<{ 1 << 16 }> = Counters(Table::new());
-static IN_GRANULE: Counters<{ 1 << 20 }> = Counters(Table::new());
+static IN_GRANULE: Counters<{ 1 << 22 }> = Counters(Table::new());
 
 struct Counters<const N: usize>(Table<AtomicU16>);
 
@@ -155,8 +158,11 @@ fn count(addr: usize, by: i16) {
     IN_GRANULE.add(addr >> 3, by);
 }
 
+/// Bytes in a row, aligned, whose objects are in one shard.
+const IN_SHARD: usize = 4;
+
 fn shard(addr: usize) -> &'static Shard {
-    let hash = (addr as u64 >> 2).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let hash = (addr as u64 / IN_SHARD as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     &TABLE[(hash >> 54) as usize % SHARDS]
 }
 
@@ -368,37 +374,46 @@ pub fn leave(t: &mut Thread, addr: usize) {
 
 /// The object at `addr` is no more.
 pub fn forget(t: &mut Thread, addr: usize) {
-    if !IN_GRANULE.any(addr >> 3) {
-        return;
+    if IN_GRANULE.any(addr >> 3) {
+        forget_all(t, addr..addr + 1);
     }
-    let shard = shard(addr);
+}
+
+/// The objects at these addresses, all of one shard, are no more.
+fn forget_all(t: &mut Thread, addrs: Range<usize>) {
+    let shard = shard(addrs.start);
     shard.hold(false);
-    let mut any = false;
-    for atomic in [false, true] {
-        // SAFETY: the lock is held.
-        any |= unsafe { shard.objects() }.remove(key(addr, atomic));
-    }
-    if any {
-        shard.change();
-        // SAFETY: the lock is held.
-        unsafe { record::sync(t, Recorded::Forget, addr, &mut *shard.recorded.get()) };
+    for addr in addrs {
+        let mut any = false;
+        for atomic in [false, true] {
+            // SAFETY: the lock is held.
+            any |= unsafe { shard.objects() }.remove(key(addr, atomic));
+        }
+        if any {
+            shard.change();
+            // SAFETY: the lock is held.
+            unsafe { record::sync(t, Recorded::Forget, addr, &mut *shard.recorded.get()) };
+        }
     }
     shard.let_go();
 }
 
 /// Memory comes into being: the objects that were in it are no more.
 pub fn forget_range(t: &mut Thread, addr: usize, len: usize) {
-    each_in(addr, addr + len, |addr| forget(t, addr));
+    each_in(addr, addr + len, |addrs| forget_all(t, addrs));
 }
 
-/// Calls `f` with each address where there may be an object, from the granule of `at` on.
-fn each_in(mut at: usize, end: usize, mut f: impl FnMut(usize)) {
+/// Calls `f` with all addresses where there may be an object, from the granule of `at` on: with so many at once as are of one shard.
+fn each_in(mut at: usize, end: usize, mut f: impl FnMut(Range<usize>)) {
     while at < end {
         let page = (at | 0xfff) + 1;
         if IN_PAGE.any(at >> 12) {
             for granule in at >> 3..page.min(end).div_ceil(8) {
-                if IN_GRANULE.any(granule) {
-                    (granule << 3..(granule + 1) << 3).for_each(&mut f);
+                // The first part may have been all there was.
+                for part in [granule << 3, (granule << 3) + IN_SHARD] {
+                    if IN_GRANULE.any(granule) {
+                        f(part..part + IN_SHARD);
+                    }
                 }
             }
         }
@@ -408,12 +423,14 @@ fn each_in(mut at: usize, end: usize, mut f: impl FnMut(usize)) {
 
 /// Adds what the atomics in a piece of memory carry.
 pub fn carried_in(t: &Thread, start: usize, end: usize, to: &mut HbSync) {
-    each_in(start, end, |addr| {
-        let shard = shard(addr);
+    each_in(start, end, |addrs| {
+        let shard = shard(addrs.start);
         shard.hold(t.atomics > 0);
-        // SAFETY: the lock is held.
-        if let Some(object) = unsafe { shard.objects() }.find(key(addr, true)) {
-            hb::merge(to, object);
+        for addr in addrs {
+            // SAFETY: the lock is held.
+            if let Some(object) = unsafe { shard.objects() }.find(key(addr, true)) {
+                hb::merge(to, object);
+            }
         }
         shard.let_go();
     });

@@ -12,25 +12,22 @@ mod at_hand;
 use crate::counts::{self, Counts};
 use crate::intercept::Alternate;
 use crate::loads::Loads;
-use crate::locks::{Held, LockSet};
+use crate::locks::Held;
 use crate::outside::Calls;
 use crate::owners::Owner;
 use crate::partly::{PAIRS, Pair};
-use crate::places::{At, Place};
 use crate::record::{self, Log};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
 use crate::stretches::Stretches;
 use crate::sweeps::Sweeps;
 use crate::tls::{self, Tls};
-use crate::{cell, channel, code, intercept, outside, partly, shadow, side, this};
+use crate::{cell, channel, intercept, outside, partly, shadow, side, this};
 use deadheat_abi::shadow::{EPOCH, SIDE, SLOT_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
 use deadheat_detect::hb::{self, Changed, HbThread};
 use std::ffi::c_void;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
-
-use at_hand::{HERE, Here};
 
 pub use crate::registry::ThreadRef;
 pub use crate::this::{name as name_of_this_thread, tid};
@@ -339,51 +336,6 @@ impl Thread {
                 }
             };
         }
-    }
-
-    /// The place of an access that is being made now.
-    #[inline]
-    pub fn place(&mut self, context: u64, pc: usize, free: bool) -> Place {
-        let locks = self.held.set();
-        if !self.far {
-            self.locks = locks.in_place();
-        }
-        self.places.find(At {
-            context,
-            pc,
-            locks,
-            free,
-        })
-    }
-
-    /// The place of something that is no access: in the program's function that called last, or in code that it called
-    /// and that is not instrumented.
-    #[inline]
-    pub fn place_here(&mut self, pc: usize) -> Place {
-        let context = self.context();
-        let hash = (context ^ pc as u64).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
-        let here = self.places.here[(hash >> (64 - HERE.trailing_zeros())) as usize % HERE];
-        if (here.context, here.pc) == (context, pc) {
-            return here.place;
-        }
-        self.find_here(context, pc, hash)
-    }
-
-    #[inline(never)]
-    fn find_here(&mut self, context: u64, pc: usize, hash: u64) -> Place {
-        let at = At {
-            context,
-            pc,
-            locks: LockSet::NONE,
-            free: false,
-        };
-        if !code::instrumented(pc) {
-            return self.places.find_outside(at);
-        }
-        let place = self.places.find(at);
-        self.places.here[(hash >> (64 - HERE.trailing_zeros())) as usize % HERE] =
-            Here { context, pc, place };
-        place
     }
 
     /// Enters a serial phase.

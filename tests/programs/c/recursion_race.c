@@ -1,4 +1,4 @@
-// The report shows every frame of a recursion.
+// The report shows a function that calls itself once.
 // orders: both
 #include "../include/threads.h"
 

@@ -1,8 +1,11 @@
 //! Places that a thread has seen lately, so that most are found without the table of all of them (`places.rs`).
 
-use super::zeroed_box;
-use crate::places::{At, Place};
+use super::{Thread, zeroed_box};
+use crate::code;
+use crate::locks::LockSet;
+use crate::places::{self, At, Place};
 use crate::stacks::{self, Entry};
+use deadheat_abi::tls::CONTEXT_FACTOR;
 
 /// How many places a thread has at hand. A place has the locks held in it, so a table with a lock for each stripe has as many as
 /// its code has, times the stripes.
@@ -40,17 +43,29 @@ struct CachedOutside {
 }
 
 /// How many places of calls a thread has at hand.
-pub const HERE: usize = 16;
+const HERE: usize = 16;
 
 /// Where instrumented code called something that is no access.
 #[derive(Clone, Copy, Default)]
-pub struct Here {
-    /// The context value.
-    pub context: u64,
+struct Here {
+    context: u64,
     /// 0 for none.
-    pub pc: usize,
-    /// The id.
-    pub place: Place,
+    pc: usize,
+    place: Place,
+}
+
+/// Where a call's place is.
+#[inline(always)]
+fn here(context: u64, pc: usize) -> usize {
+    let hash = (context ^ pc as u64).wrapping_mul(CONTEXT_FACTOR);
+    (hash >> (64 - HERE.trailing_zeros())) as usize % HERE
+}
+
+/// Where an access's place is, whose pc and locks are `rest`.
+#[inline(always)]
+fn one(context: u64, rest: u64) -> usize {
+    let hash = (context ^ rest).wrapping_mul(CONTEXT_FACTOR);
+    (hash >> (64 - CACHED.trailing_zeros())) as usize % CACHED
 }
 
 /// Places seen lately by a thread: direct-mapped, so a look-up is a few instructions.
@@ -60,7 +75,7 @@ pub struct Places {
     outside: Box<[CachedOutside; OUTSIDE]>,
     each: Box<[CachedEach; EACH]>,
     /// The same of calls.
-    pub here: [Here; HERE],
+    here: [Here; HERE],
     /// Where the program has called the code that is not instrumented and runs now, if that is known; otherwise 0.
     pub called: usize,
 }
@@ -80,28 +95,16 @@ impl Places {
         }
     }
 
-    /// The id of a place.
-    #[inline]
-    pub fn find(&mut self, at: At) -> Place {
-        let rest = at.pc as u64 | at.locks.in_place() | u64::from(at.free) << 63;
-        let hash = (at.context ^ rest).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
-        let cached = &mut self.one[(hash >> (64 - CACHED.trailing_zeros())) as usize % CACHED];
-        if cached.context != at.context || cached.rest != rest {
-            *cached = Cached {
-                context: at.context,
-                rest,
-                place: Place::of(at),
-            };
-        }
-        cached.place
-    }
-
-    /// The same if it is at hand, of a place whose pc and locks are `rest`.
+    /// The id of a place whose pc and locks are `rest`, if it is at hand.
     #[inline(always)]
     pub fn at_hand(&self, context: u64, rest: u64) -> Option<Place> {
-        let hash = (context ^ rest).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
-        let cached = &self.one[(hash >> (64 - CACHED.trailing_zeros())) as usize % CACHED];
+        let cached = &self.one[one(context, rest)];
         (cached.context == context && cached.rest == rest).then_some(cached.place)
+    }
+
+    /// Has it at hand from now on.
+    fn keep(&mut self, context: u64, rest: u64, place: Place) {
+        self.one[one(context, rest)] = Cached { context, rest, place };
     }
 
     /// The id of a place in code that is not instrumented. The stack is walked unless it is known where that was called, or the stack was
@@ -113,7 +116,7 @@ impl Places {
         unsafe { core::arch::asm!("mov {}, rsp", out(reg) height, options(nomem, nostack, preserves_flags)) };
         let called = self.called;
         let from = if called == 0 { height } else { called };
-        let hash = (at.context ^ at.pc as u64 ^ from as u64).wrapping_mul(deadheat_abi::tls::CONTEXT_FACTOR);
+        let hash = (at.context ^ at.pc as u64 ^ from as u64).wrapping_mul(CONTEXT_FACTOR);
         let cached = &mut self.outside[(hash >> 56) as usize % OUTSIDE];
         let key = (at.context, at.pc, from);
         if cached.key != key || called == 0 && !cached.entry.still() {
@@ -121,7 +124,10 @@ impl Places {
                 stacks::outside(at.context, at.pc)
             } else {
                 let callers = stacks::callers(at.context, called);
-                (callers.map(|callers| callers.push(called)), Entry::default())
+                (
+                    callers.map(|callers| callers.stack.push(called)),
+                    Entry::default(),
+                )
             };
             *cached = CachedOutside {
                 key,
@@ -152,5 +158,91 @@ impl Places {
 impl Default for Places {
     fn default() -> Self {
         Places::new()
+    }
+}
+
+impl Thread {
+    /// The place of an access that is being made now.
+    #[inline]
+    pub fn place(&mut self, context: u64, pc: usize, free: bool) -> Place {
+        let locks = self.held.set();
+        if !self.far {
+            self.locks = locks.in_place();
+        }
+        self.find(At {
+            context,
+            pc,
+            locks,
+            free,
+        })
+    }
+
+    #[inline]
+    fn find(&mut self, at: At) -> Place {
+        let rest = at.pc as u64 | at.locks.in_place() | u64::from(at.free) << 63;
+        match self.places.at_hand(at.context, rest) {
+            Some(place) => place,
+            None => self.find_in_all(at, rest),
+        }
+    }
+
+    #[inline(never)]
+    fn find_in_all(&mut self, at: At, rest: u64) -> Place {
+        let mut context = at.context;
+        let callers = places::have_callers()
+            .then(|| stacks::callers(context, at.pc))
+            .flatten();
+        if let Some(callers) = callers
+            && self.rename(context, callers.name)
+        {
+            context = callers.name;
+            if let Some(place) = self.places.at_hand(context, rest) {
+                return place;
+            }
+        }
+        let place = Place::with_callers(at, callers.map(|callers| callers.stack));
+        self.places.keep(context, rest, place);
+        place
+    }
+
+    /// Gives the function that called last the context value that is the name of its callers. Whether it has got one: not if it has it
+    /// already, nor if it has not stored its own, so that nobody asks for it again.
+    fn rename(&mut self, context: u64, name: u64) -> bool {
+        let renamed = context != name && self.context() == context;
+        if renamed {
+            // SAFETY: the variable of this thread: the context that it has was asked for.
+            unsafe { (*self.tls).context = name };
+        }
+        renamed
+    }
+
+    /// The place of something that is no access: in the program's function that called last, or in code that it called
+    /// and that is not instrumented.
+    #[inline]
+    pub fn place_here(&mut self, pc: usize) -> Place {
+        let context = self.context();
+        let known = self.places.here[here(context, pc)];
+        if (known.context, known.pc) == (context, pc) {
+            return known.place;
+        }
+        self.find_here(context, pc)
+    }
+
+    #[inline(never)]
+    fn find_here(&mut self, context: u64, pc: usize) -> Place {
+        let at = At {
+            context,
+            pc,
+            locks: LockSet::NONE,
+            free: false,
+        };
+        if !code::instrumented(pc) {
+            return self.places.find_outside(at);
+        }
+        let place = self.find(at);
+        // It may have another one now.
+        let context = self.context();
+        self.places.here[here(context, pc)] = Here { context, pc, place };
+        place
     }
 }
