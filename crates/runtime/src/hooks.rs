@@ -53,6 +53,9 @@ extern "C" fn access<const WRITE: bool, const SIZE: usize>(addr: usize, context:
         |t| {
             if SIZE <= 8 {
                 let mask = (((1u16 << SIZE) - 1) as u8) << (addr % 8);
+                if !WRITE && checks::read_kept(t, addr, mask, context, pc) {
+                    return;
+                }
                 checks::granule::<WRITE>(t, addr, mask, context, pc);
             } else {
                 range::<WRITE>(t, addr, SIZE, context, pc);

@@ -19,6 +19,7 @@ use crate::partly::{PAIRS, Pair};
 use crate::places::{At, Place};
 use crate::record::{self, Log};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
+use crate::side::kept::Leases;
 use crate::stretches::Stretches;
 use crate::sweeps::Sweeps;
 use crate::tls::{self, Tls};
@@ -80,6 +81,8 @@ pub struct Thread {
     pub chains: Box<[Chained; SEEN]>,
     /// Read words that it has come by lately and that it could not go on with, for [`crate::readers`].
     pub lone: [u64; LONE],
+    /// Reads that it keeps to itself.
+    pub leases: Leases,
     /// Checks behind loops made in this epoch.
     pub sweeps: Sweeps,
     /// Stretches of memory that loops of it fill.
@@ -180,6 +183,7 @@ impl Thread {
             // SAFETY: as above.
             chains: unsafe { zeroed_box() },
             lone: [0; LONE],
+            leases: Leases::NONE,
             sweeps: Sweeps::default(),
             stretches: Stretches::default(),
             sides: Vec::new(),
