@@ -3,13 +3,13 @@
 //! First the granule is split into *halves*, each with two words of its own that mean what those of a cell mean: neighbouring
 //! integers that are used at different times are common. What does not fit there either (atomics, reads that are not
 //! ordered, single bytes) is a [`Few`] accesses; reads by more threads are [`Many`], with the write before them; and what that does not do for is in `detect`'s
-//! FastTrack locations, one for each *run* of bytes with one history.
+//! FastTrack locations, one for each *run* of bytes with one history. Reads by a few threads that go on for long are [`kept`] by the threads.
 //!
-//! All but the last two is in the one line of memory that a side state is: threads that use the same atomics pass those lines to and
+//! All but the last three is in the one line of memory that a side state is: threads that use the same atomics pass those lines to and
 //! fro, and wait for each.
 //!
 //! A cell with a side state has, in its first word, where the state is; in its second, the last reader's epoch and bytes,
-//! so that this reader's inline test still succeeds:
+//! so that this reader's inline test still succeeds (or an id by which each reader finds its own last read, see [`kept`]):
 //!
 //! ```text
 //!  63      50 49         37 36   35           0
@@ -307,7 +307,7 @@ impl Side {
         if class.kind == AccessKind::Read && few::fits(t) {
             let before = found.len();
             let mut after = few;
-            if after.access(t, mask, class, at, found) && after.len() + kept.len() <= few::MOST {
+            if after.access(t, mask, class, at, found) && after.len() + kept.count() <= few::MOST {
                 (self.words, self.classes) = (after.words, after.classes);
                 return true;
             }
@@ -340,7 +340,7 @@ impl Side {
             self.words.rotate_left(1);
             self.words[few::MOST - 1] = 0;
             self.classes >>= 2;
-        } else if kept.len() == 0 {
+        } else if kept.count() == 0 {
             self.more = None;
             self.form = Form::Few;
         }

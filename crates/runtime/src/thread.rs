@@ -466,6 +466,15 @@ impl Inside {
     }
 }
 
+impl Inside {
+    /// The same of what is so short that it does not fail.
+    #[inline(always)]
+    pub fn run_to_end<R>(self, f: impl FnOnce(&mut Thread) -> R) -> R {
+        // SAFETY: as above.
+        f(unsafe { &mut *self.thread })
+    }
+}
+
 impl Drop for Inside {
     #[inline(always)]
     fn drop(&mut self) {

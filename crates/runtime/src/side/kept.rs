@@ -62,7 +62,7 @@ pub struct Kept(Vec<Arc<Line>>);
 
 impl Kept {
     /// How many.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.0.len()
     }
 
