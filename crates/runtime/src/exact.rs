@@ -480,6 +480,14 @@ proptest! {
     }
 
     #[test]
+    fn on_words_that_a_few_threads_read(trace in traces(Config {
+        few_writes: true, mutexes: true, rwlocks: true, variables: 1, locks: 3, threads: 3, max_choices: 200,
+        ..Config::accesses()
+    })) {
+        exact(&trace)?;
+    }
+
+    #[test]
     fn on_atomics_and_fences(trace in traces(Config {
         atomics: true, fences: true, mixed: true, subword: true, variables: 2, ..Config::accesses()
     })) {
