@@ -28,6 +28,9 @@
 //! if tls.shared[place of word % SHARED_WORDS] == word and word & bytes == 0 { no call }
 //! ```
 //!
+//! The same goes for the read word of a cell whose readers keep their reads to themselves (the runtime's `side/kept.rs`): its slot is [`SIDE`],
+//! so it is like no thread's epoch.
+//!
 //! An access to several whole granules looks at the words of all their cells, which lie side by side, in one test. A read
 //! of a few is behind the last reader if all have the same word.
 //!

@@ -47,6 +47,19 @@ const LONG: usize = 32;
 /// An owner that touches so many of its region may find that it has become regular.
 const MUCH: usize = GRANULES / 2;
 
+/// Whether threads may keep reads of the granule at `addr` to themselves.
+#[inline(always)]
+pub fn is_kept(addr: usize) -> bool {
+    side::kept::is_id(shadow::cell(addr).read.load(Ordering::Relaxed))
+}
+
+/// A plain read within one granule that the thread keeps to itself ([`side::kept`]), if its place is at hand. Whether it is so.
+#[inline(always)]
+pub fn read_kept(t: &mut Thread, addr: usize, mask: u8, context: u64, pc: usize) -> bool {
+    let place = |t: &mut Thread| t.places.at_hand(context, pc as u64 | t.locks);
+    side::kept::read(t, shadow::cell(addr), mask, place)
+}
+
 /// A plain access within one granule.
 #[inline(always)]
 pub fn granule<const WRITE: bool>(t: &mut Thread, addr: usize, mask: u8, context: u64, pc: usize) {

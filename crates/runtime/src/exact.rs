@@ -66,11 +66,15 @@ impl Shared {
     }
 
     /// The word is remembered wherever it may be.
-    fn see(&mut self, t: &Thread, read: u64) {
-        let own = readers::each(read)
+    fn see(&mut self, t: &mut Thread, read: u64, mask: u8) {
+        let mut own = readers::each(read)
             .filter(|read| (read ^ t.epoch) & EPOCH == 0)
             .fold(0, |own, read| own | cell::bytes(read));
-        if cell::place(read).is_readers() && !t.far && cell::bytes(read) & !own == 0 {
+        let is_id = side::kept::is_id(read);
+        if is_id {
+            own = t.leases.kept(t.epoch, read, mask);
+        }
+        if (is_id || cell::place(read).is_readers()) && !t.far && cell::bytes(read) & !own == 0 {
             if self.0 != t.epoch {
                 *self = Shared(t.epoch, Shared::new().1);
             }
@@ -197,7 +201,7 @@ impl World {
                 (false, AccessKind::Write) => cell::access::<true>(t, cell, own, mask, at, &mut found),
             }
             if reads {
-                simulated.shared.see(t, read(cell));
+                simulated.shared.see(t, read(cell), mask);
             }
             for found in found {
                 self.race(event, number, byte / 8 * 8, kind, atomic, &found);
@@ -470,6 +474,14 @@ proptest! {
     #[test]
     fn on_words_that_many_threads_read(trace in traces(Config {
         few_writes: true, mutexes: true, atomics: true, mixed: true, variables: 1, threads: 24, max_choices: 200,
+        ..Config::accesses()
+    })) {
+        exact(&trace)?;
+    }
+
+    #[test]
+    fn on_words_that_a_few_threads_read(trace in traces(Config {
+        few_writes: true, mutexes: true, rwlocks: true, variables: 1, locks: 3, threads: 3, max_choices: 200,
         ..Config::accesses()
     })) {
         exact(&trace)?;

@@ -47,13 +47,35 @@ fn record_range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, pc: 
 }
 
 extern "C" fn access<const WRITE: bool, const SIZE: usize>(addr: usize, context: u64, pc: usize) {
+    if WRITE || SIZE > 8 || !reads_kept(addr, bytes_of(addr, SIZE), context, pc) {
+        access_any::<WRITE, SIZE>(addr, context, pc);
+    }
+}
+
+/// An access within a granule, as a mask.
+#[inline(always)]
+fn bytes_of(addr: usize, size: usize) -> u8 {
+    (((1u16 << size) - 1) as u8) << (addr % 8)
+}
+
+/// A read that the thread keeps to itself, if it is one ([`checks::read_kept`]): apart from the rest, which needs more registers.
+#[inline(always)]
+fn reads_kept(addr: usize, mask: u8, context: u64, pc: usize) -> bool {
+    if !checks::is_kept(addr) || counts::on() {
+        return false;
+    }
+    let read = |t: &mut Thread| t.checks() && checks::read_kept(t, addr, mask, context, pc);
+    Inside::enter().is_some_and(|inside| inside.run_to_end(read))
+}
+
+#[inline(never)]
+extern "C" fn access_any<const WRITE: bool, const SIZE: usize>(addr: usize, context: u64, pc: usize) {
     checked::<WRITE>(
         addr,
         (1, 0, SIZE),
         |t| {
             if SIZE <= 8 {
-                let mask = (((1u16 << SIZE) - 1) as u8) << (addr % 8);
-                checks::granule::<WRITE>(t, addr, mask, context, pc);
+                checks::granule::<WRITE>(t, addr, bytes_of(addr, SIZE), context, pc);
             } else {
                 range::<WRITE>(t, addr, SIZE, context, pc);
             }

@@ -10,6 +10,7 @@
 //! it under load, [`crate::exact`] compares it with the reference.
 
 mod ends;
+mod kept;
 mod leases;
 mod loads;
 mod slots;

@@ -3,13 +3,13 @@
 //! First the granule is split into *halves*, each with two words of its own that mean what those of a cell mean: neighbouring
 //! integers that are used at different times are common. What does not fit there either (atomics, reads that are not
 //! ordered, single bytes) is a [`Few`] accesses; reads by more threads are [`Many`], with the write before them; and what that does not do for is in `detect`'s
-//! FastTrack locations, one for each *run* of bytes with one history.
+//! FastTrack locations, one for each *run* of bytes with one history. Reads by a few threads that go on for long are [`kept`] by the threads.
 //!
-//! All but the last two is in the one line of memory that a side state is: threads that use the same atomics pass those lines to and
+//! All but the last three is in the one line of memory that a side state is: threads that use the same atomics pass those lines to and
 //! fro, and wait for each.
 //!
 //! A cell with a side state has, in its first word, where the state is; in its second, the last reader's epoch and bytes,
-//! so that this reader's inline test still succeeds:
+//! so that this reader's inline test still succeeds (or an id by which each reader finds its own last read, see [`kept`]):
 //!
 //! ```text
 //!  63      50 49         37 36   35           0
@@ -36,10 +36,12 @@ use deadheat_event::AccessKind;
 use std::sync::atomic::Ordering;
 
 mod few;
+pub mod kept;
 mod many;
 mod runs;
 
 use few::Few;
+use kept::Kept;
 use many::{Many, Written};
 use runs::{Runs, detect_epoch};
 
@@ -62,6 +64,8 @@ struct Side {
     /// Of a [`Few`].
     classes: u16,
     form: Form,
+    /// How many reads in a row have repeated one of the same thread.
+    repeats: u8,
 }
 
 /// How a side state says what it says.
@@ -73,6 +77,8 @@ enum Form {
     Halves,
     /// A [`Few`].
     Few,
+    /// A [`Few`], and reads that are in the leases of [`More::Kept`]. Together there are no more than a [`Few`] has room for.
+    Kept,
     /// [`More`].
     More,
 }
@@ -81,6 +87,7 @@ enum Form {
 enum More {
     Many(Many),
     Runs(Runs),
+    Kept(Kept),
 }
 
 const SIDES: usize = 1 << 30;
@@ -221,6 +228,10 @@ impl Side {
         at: Place,
         found: &mut Vec<Found>,
     ) {
+        if self.form == Form::Kept && self.access_kept(t, mask, Class { kind, atomic }, at, found) {
+            return;
+        }
+        self.repeats = 0;
         let mut left = mask;
         if !atomic && self.form == Form::Halves {
             let mut halves = self.halves();
@@ -276,6 +287,66 @@ impl Side {
         self.access_runs(t, left, kind, atomic, at, found);
     }
 
+    /// An access where some reads are in leases. Whether it was done; otherwise the leases were taken back.
+    fn access_kept(
+        &mut self,
+        t: &mut Thread,
+        mask: u8,
+        class: Class,
+        at: Place,
+        found: &mut Vec<Found>,
+    ) -> bool {
+        let Some(More::Kept(kept)) = self.more.as_deref_mut() else {
+            return false;
+        };
+        let mut few = Few {
+            words: self.words,
+            classes: self.classes,
+        };
+        // Reads race with no reads.
+        if class.kind == AccessKind::Read && few::fits(t) {
+            let before = found.len();
+            let mut after = few;
+            if after.access(t, mask, class, at, found) && after.len() + kept.count() <= few::MOST {
+                (self.words, self.classes) = (after.words, after.classes);
+                return true;
+            }
+            found.truncate(before);
+        }
+        kept.take().for_each(|read| few.add_read(read));
+        self.more = None;
+        self.set_few(few);
+        false
+    }
+
+    /// Gives a lease to the thread whose read, on record in this epoch, is the first of a few. The cell's read word is `id` from
+    /// now on, whoever else may have had a lease before. Whether it was given.
+    #[inline(never)]
+    fn keep(&mut self, t: &mut Thread, id: u64, mask: u8, at: Place) -> bool {
+        let new = word(t.epoch, at, mask);
+        let is_read = usize::from(self.classes) % 4 == Class::READ.index();
+        if self.words[0] != new || !is_read || t.blind {
+            return false;
+        }
+        if self.form == Form::Few {
+            self.more = Some(Box::new(More::Kept(Kept::default())));
+            self.form = Form::Kept;
+        }
+        let Some(More::Kept(kept)) = self.more.as_deref_mut() else {
+            return false;
+        };
+        let given = kept.give(t, id, mask, at);
+        if given {
+            self.words.rotate_left(1);
+            self.words[few::MOST - 1] = 0;
+            self.classes >>= 2;
+        } else if kept.count() == 0 {
+            self.more = None;
+            self.form = Form::Few;
+        }
+        given
+    }
+
     /// An access where many threads have read. Whether it was done.
     fn access_many(
         &mut self,
@@ -317,7 +388,7 @@ impl Side {
                 let halves = self.halves();
                 Some(Runs::of(|byte| halves[byte as usize / 4]))
             }
-            (Form::Few, _) => Some(self.few().runs()),
+            (Form::Few | Form::Kept, _) => Some(self.few().runs()),
             (Form::More, Some(More::Many(many))) => Some(many.runs()),
             (Form::More, _) => None,
         };
@@ -341,13 +412,25 @@ impl Side {
     #[inline(always)]
     fn repeat(&mut self, t: &Thread, mask: u8, class: Class, at: Place) -> bool {
         match self.form {
-            Form::Halves => false,
+            Form::Halves | Form::Kept => false,
             Form::Few => few::fits(t) && few::repeat(&mut self.words, &mut self.classes, t, mask, class, at),
             Form::More => match self.more.as_deref_mut() {
                 Some(More::Runs(runs)) if class.atomic => runs.repeat_atomic(t, mask, class.kind, at),
                 _ => false,
             },
         }
+    }
+
+    /// A read has repeated one. If there were many such it is in a lease from now on, and this is the read word of the cell.
+    #[inline(always)]
+    fn repeats_read(&mut self, t: &mut Thread, mask: u8, at: Place) -> Option<u64> {
+        self.repeats = self.repeats.saturating_add(1);
+        if self.repeats < kept::LONG || self.form != Form::Few {
+            return None;
+        }
+        self.repeats = 0;
+        let id = kept::new_id(mask);
+        self.keep(t, id, mask, at).then_some(id)
     }
 
     /// The state as two words, if it fits.
@@ -446,21 +529,38 @@ pub fn access(
     if seen(t, cell, first & !HELD, mask, kind, atomic) {
         return true;
     }
+    let class = Class { kind, atomic };
+    if class == Class::READ && kept::read(t, cell, mask, |_| Some(at)) {
+        return true;
+    }
     let Some(held) = hold_cell(cell) else { return false };
     let index = held & (HELD - 1);
     // SAFETY: the cell is held, and names this state.
     let side = unsafe { &mut *state(index) };
-    let class = Class { kind, atomic };
     if class != Class::WRITE && side.repeat(t, mask, class, at) {
         if !atomic {
             let filter = filter(t, cell.read.load(Ordering::Relaxed), mask, kind, atomic);
-            cell.read.store(filter, Ordering::Relaxed);
+            let id = side.repeats_read(t, mask, at);
+            cell.read.store(id.unwrap_or(filter), Ordering::Relaxed);
         }
         cell.write.store(held, Ordering::Release);
         see(t, cell, held, mask, kind, atomic);
         return true;
     }
     side.access(t, mask, kind, atomic, at, found);
+    let read = cell.read.load(Ordering::Relaxed);
+    if side.form == Form::Kept {
+        if class == Class::READ && found.is_empty() {
+            side.keep(t, read, mask, at);
+        }
+        cell.write.store(held, Ordering::Release);
+        see(t, cell, held, mask, kind, atomic);
+        return true;
+    }
+    if kept::is_id(read) {
+        // Its leases were taken back.
+        cell.read.store(0, Ordering::Relaxed);
+    }
     match side.pack(t) {
         Some((write, read)) => {
             give(t, index, side);

@@ -18,6 +18,7 @@ use crate::owners::Owner;
 use crate::partly::{PAIRS, Pair};
 use crate::record::{self, Log};
 use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
+use crate::side::kept::Leases;
 use crate::stretches::Stretches;
 use crate::sweeps::Sweeps;
 use crate::tls::{self, Tls};
@@ -77,6 +78,8 @@ pub struct Thread {
     pub chains: Box<[Chained; SEEN]>,
     /// Read words that it has come by lately and that it could not go on with, for [`crate::readers`].
     pub lone: [u64; LONE],
+    /// Reads that it keeps to itself.
+    pub leases: Leases,
     /// Checks behind loops made in this epoch.
     pub sweeps: Sweeps,
     /// Stretches of memory that loops of it fill.
@@ -177,6 +180,7 @@ impl Thread {
             // SAFETY: as above.
             chains: unsafe { zeroed_box() },
             lone: [0; LONE],
+            leases: Leases::NONE,
             sweeps: Sweeps::default(),
             stretches: Stretches::default(),
             sides: Vec::new(),
@@ -411,6 +415,15 @@ impl Inside {
         // SAFETY: only the thread itself gets its record, and only once at a time: `self` is proof of both.
         let thread = unsafe { &mut *self.thread };
         std::panic::catch_unwind(AssertUnwindSafe(|| f(thread))).ok()
+    }
+}
+
+impl Inside {
+    /// The same of what is so short that it does not fail.
+    #[inline(always)]
+    pub fn run_to_end<R>(self, f: impl FnOnce(&mut Thread) -> R) -> R {
+        // SAFETY: as above.
+        f(unsafe { &mut *self.thread })
     }
 }
 

@@ -152,6 +152,16 @@ impl Few {
         false
     }
 
+    /// Adds a read, for which there is room.
+    pub fn add_read(&mut self, read: u64) {
+        self.add(read, Class::READ);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.each().count()
+    }
+
     /// Checks an access and remembers it. If there is no room for it that was in vain, and the answer no.
     #[inline(never)]
     pub fn access(&mut self, t: &Thread, mask: u8, class: Class, at: Place, found: &mut Vec<Found>) -> bool {
