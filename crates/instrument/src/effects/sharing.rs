@@ -76,12 +76,12 @@ impl Link<'_> {
         }
     }
 
-    /// The functions all of whose calls are known.
+    /// The functions all of whose calls are known. Of one that nobody calls there is nothing to gain.
     fn only_called(&self, is_own: impl Fn(&str, Reach) -> bool) -> Vec<bool> {
         let mut called = vec![false; self.spawns.len()];
-        for (first, module, i, function) in self.functions() {
-            if function.reach != Reach::Declared {
-                called[self.number(first, module, i)] = true;
+        for (first, module, _, function) in self.functions() {
+            for &(callee, _) in &function.steps {
+                called[self.number(first, module, callee as usize)] = true;
             }
         }
         for (first, module, i, function) in self.functions() {
@@ -98,7 +98,7 @@ impl Link<'_> {
 
     /// For each function, which parameters always point to private memory.
     fn private(&self, called: &[bool]) -> Vec<u64> {
-        // Until nothing changes, from "all of them". Those of a function that is called nowhere stay: they are never there.
+        // Until nothing changes, from "all of them".
         let mut private: Vec<u64> = called.iter().map(|&called| if called { !0 } else { 0 }).collect();
         let bit = |bits: u64, index: u32| index < u64::BITS && bits >> index & 1 != 0;
         loop {
@@ -348,7 +348,7 @@ mod tests {
         assert!(is_private(local(), |[_, two]| hands_on(two, 1)));
         assert!(!is_private(local(), |[_, two]| hands_on(two, 2)), "a library's");
         // Others give it something else: what they have from somebody who is known, and who is not.
-        let between = |one: &mut Summary, only_called: bool| {
+        let between = |one: &mut Summary, only_called: bool, called: bool| {
             let mut between = function("between", Reach::Module);
             between.only_called = only_called;
             between.gives.push(Give {
@@ -357,8 +357,15 @@ mod tests {
                 what: Given::Parameter(1),
             });
             one.functions.push(between);
+            if called {
+                one.functions[0].steps.push((3, Some(0)));
+            }
         };
-        assert!(is_private(local(), |[one, _]| between(one, true)));
-        assert!(!is_private(local(), |[one, _]| between(one, false)));
+        assert!(is_private(local(), |[one, _]| between(one, true, true)));
+        assert!(!is_private(local(), |[one, _]| between(one, false, true)));
+        assert!(
+            !is_private(local(), |[one, _]| between(one, true, false)),
+            "who calls it is not seen"
+        );
     }
 }

@@ -123,7 +123,11 @@ fn what_another_module_shares_is_checked() {
     for (more, expected) in [
         // It gives shared memory, or what it was given.
         ("struct pair one; void more(void) { add(&one, 1); }", &[ADD][..]),
-        ("void more(struct pair *one) { add(one, 1); }", &[]),
+        ("void more(struct pair *one) { add(one, 1); }", &[ADD]),
+        (
+            "void more(struct pair *one) { add(one, 1); } void last(void) { struct pair mine = {1, 2}; more(&mine); }",
+            &[],
+        ),
         (
             "void more(struct pair *one) { add(one, 1); } void (*that)(struct pair *) = more;",
             &[ADD],
