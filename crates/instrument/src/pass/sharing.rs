@@ -190,10 +190,12 @@ impl<'m> Sharer<'_, 'm> {
         if !at.is_call() {
             return;
         }
-        match (self.callee(at), self.reader.callee(at)) {
-            (Some(callee), _) => _ = called.functions.insert(callee),
-            (None, Callee::Does(effects)) => called.anything |= effects.spawns,
-            (None, Callee::Named(_)) => called.anything = true,
+        match self.reader.callee(at) {
+            Callee::Does(effects) => called.anything |= effects.spawns,
+            Callee::Named(function) => match self.numbers.get(&function) {
+                Some(&callee) => _ = called.functions.insert(callee),
+                None => called.anything = true,
+            },
         }
     }
 }
