@@ -104,6 +104,9 @@ impl Whole {
                         facts.note_published(&variable.name);
                         relied_on.insert(variable.name.clone());
                     }
+                    if known.blocks.contains(&variable.name) {
+                        facts.note_blocks(&variable.name);
+                    }
                 }
                 // Others do not ask, and are kept whoever else is in the link.
                 facts.starts_alone = known.starts_alone && has_main(summary);

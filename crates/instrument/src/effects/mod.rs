@@ -103,6 +103,8 @@ pub struct Facts {
     alone: BTreeSet<String>,
     /// Variables that are written only then.
     published: BTreeSet<String>,
+    /// Those of them that alone lead to blocks of the heap, if these are written only then as well.
+    blocks: BTreeSet<String>,
 }
 
 impl Facts {
@@ -157,6 +159,16 @@ impl Facts {
         self.published.insert(name.to_owned());
     }
 
+    /// Whether blocks of the heap that a variable leads to are, too, and nobody else leads there.
+    pub fn are_blocks_published(&self, name: &str) -> bool {
+        self.blocks.contains(name)
+    }
+
+    /// Notes that they are.
+    pub fn note_blocks(&mut self, name: &str) {
+        self.blocks.insert(name.to_owned());
+    }
+
     /// Bytes that stand for all of it.
     pub fn digest(&self) -> Vec<u8> {
         let mut bytes = vec![u8::from(self.starts_alone)];
@@ -168,7 +180,7 @@ impl Facts {
             }
             bytes.push(0);
         }
-        for names in [&self.alone, &self.published] {
+        for names in [&self.alone, &self.published, &self.blocks] {
             for name in names {
                 bytes.extend(name.bytes());
                 bytes.push(0);

@@ -44,6 +44,8 @@ pub struct Known {
     pub alone: HashSet<String>,
     /// Variables that are written only then.
     pub published: HashSet<String>,
+    /// Those of them that alone lead to blocks of the heap, if these are written only then as well.
+    pub blocks: HashSet<String>,
 }
 
 /// What there is in a link besides its modules.
@@ -135,6 +137,7 @@ pub fn program(modules: &[Module<'_>], trust: Trust, elsewhere: &Elsewhere) -> K
         private,
         alone,
         published,
+        blocks,
     } = Link {
         modules,
         named: &named,
@@ -161,6 +164,7 @@ pub fn program(modules: &[Module<'_>], trust: Trust, elsewhere: &Elsewhere) -> K
         private,
         alone,
         published,
+        blocks,
     }
 }
 

@@ -31,6 +31,8 @@ pub struct Sharing {
     pub alone: HashSet<String>,
     /// Variables that are written only then.
     pub published: HashSet<String>,
+    /// Those of them that alone lead to blocks of the heap, if these are written only then as well.
+    pub blocks: HashSet<String>,
 }
 
 impl Link<'_> {
@@ -39,8 +41,10 @@ impl Link<'_> {
         let called = self.only_called(&is_own);
         let private = self.private(&called);
         let alone = self.alone(&called);
+        let (published, blocks) = self.published(&alone, &is_own);
         let mut sharing = Sharing {
-            published: self.published(&alone, &is_own),
+            published,
+            blocks,
             ..Sharing::default()
         };
         for (&name, &number) in self.named {
@@ -166,12 +170,14 @@ impl Link<'_> {
         })
     }
 
-    fn published(&self, alone: &[bool], is_own: impl Fn(&str, Reach) -> bool) -> HashSet<String> {
-        let mut published = HashSet::new();
-        if !self.starts_alone {
-            return published;
-        }
-        let mut others = HashSet::new();
+    /// The variables that are written only while there is one thread, and those of them of whose blocks that is true as well.
+    fn published(
+        &self,
+        alone: &[bool],
+        is_own: impl Fn(&str, Reach) -> bool,
+    ) -> (HashSet<String>, HashSet<String>) {
+        let mut published = [HashSet::new(), HashSet::new()];
+        let mut others = [HashSet::new(), HashSet::new()];
         let mut first = 0;
         for module in self.modules {
             for variable in &module.summary.variables {
@@ -180,19 +186,26 @@ impl Link<'_> {
                     alone[self.number(first, module, function as usize)]
                         && self.is_early(first, module, writer, before)
                 };
-                if variable.leaves
-                    || !is_own(&variable.name, variable.reach)
-                    || !variable.writes.iter().all(early)
-                {
-                    others.insert(&variable.name);
-                } else if variable.reach != Reach::Declared {
-                    published.insert(variable.name.clone());
+                let itself = self.starts_alone
+                    && !variable.leaves
+                    && is_own(&variable.name, variable.reach)
+                    && variable.writes.iter().all(early);
+                let blocks = variable.blocks.as_ref();
+                let blocks = itself && blocks.is_some_and(|writes| writes.iter().all(early));
+                for (i, early) in [itself, blocks].into_iter().enumerate() {
+                    if !early {
+                        others[i].insert(&variable.name);
+                    } else if variable.reach != Reach::Declared {
+                        published[i].insert(variable.name.clone());
+                    }
                 }
             }
             first += module.summary.functions.len();
         }
-        published.retain(|name| !others.contains(name));
-        published
+        for (published, others) in published.iter_mut().zip(&others) {
+            published.retain(|name| !others.contains(name));
+        }
+        published.into()
     }
 }
 
@@ -235,6 +248,7 @@ mod tests {
             reach,
             leaves: false,
             writes: writes.to_vec(),
+            blocks: Some(writes.to_vec()),
         }
     }
 
@@ -276,6 +290,7 @@ mod tests {
         change(&mut modules, &mut elsewhere);
         let known = known(&modules, &elsewhere);
         assert!(!known.published.contains("v") || known.alone.contains("set"));
+        assert_eq!(known.blocks.contains("v"), known.published.contains("v"));
         known.published.contains("v")
     }
 
@@ -310,6 +325,34 @@ mod tests {
         assert!(!is_published(
             |[_, two], _| two.functions[2].name = "unknown".into()
         ));
+    }
+
+    #[test]
+    fn blocks_are_published_if_nobody_writes_them_later() {
+        let blocks = |change: fn(&mut [Summary; 2])| {
+            let mut modules = modules();
+            change(&mut modules);
+            let known = known(&modules, &Elsewhere::default());
+            assert!(known.published.contains("v"));
+            known.blocks.contains("v")
+        };
+        assert!(blocks(|_| {}));
+        assert!(blocks(|[one, _]| one.variables[0].blocks = Some(Vec::new())));
+        assert!(!blocks(|[one, _]| one.variables[0].blocks = None));
+        assert!(!blocks(|[_, two]| two.variables[0].blocks = None));
+        assert!(!blocks(|[_, two]| two.variables[0].blocks = Some(vec![(1, None)])));
+        // After a thread was started, or in a function that is called then.
+        assert!(!blocks(|[one, _]| {
+            one.functions[0].before.push(vec![2]);
+            one.variables[0].blocks = Some(vec![(0, Some(2))]);
+        }));
+        assert!(!blocks(|[one, _]| {
+            let mut body = function("body", Reach::All);
+            body.only_called = false;
+            body.before.push(Vec::new());
+            one.functions.push(body);
+            one.variables[0].blocks = Some(vec![(3, Some(0))]);
+        }));
     }
 
     /// Whether the first parameter of `set` is private if `main` gives it this.

@@ -80,6 +80,8 @@ pub struct Variable {
     pub leaves: bool,
     /// Where it may be written: the numbers of functions, and what they may have called before and by writing.
     pub writes: Vec<(u32, Before)>,
+    /// Where blocks of the heap may be written that only the variable leads to, likewise; none if they are not known.
+    pub blocks: Option<Vec<(u32, Before)>>,
 }
 
 /// What a function does with an address that it is given.
@@ -116,6 +118,8 @@ impl Summary {
             out.0
                 .extend([reach_number(variable.reach), variable.leaves.into()]);
             out.list(&variable.writes, Writer::step);
+            out.0.push(variable.blocks.is_some().into());
+            out.list(variable.blocks.as_deref().unwrap_or_default(), Writer::step);
         });
         out.list(&self.mentioned, |out, word| out.text(word));
         out.list(&self.functions, Writer::function);
@@ -134,6 +138,11 @@ impl Summary {
                     reach: from.reach()?,
                     leaves: from.flag()?,
                     writes: from.list(Bytes::step)?,
+                    blocks: {
+                        let known = from.flag()?;
+                        let writes = from.list(Bytes::step)?;
+                        known.then_some(writes)
+                    },
                 })
             })?,
             mentioned: from.list(Bytes::text)?,
@@ -179,7 +188,8 @@ impl Summary {
             && self
                 .variables
                 .iter()
-                .all(|variable| variable.writes.iter().all(written))
+                .flat_map(|variable| variable.writes.iter().chain(variable.blocks.iter().flatten()))
+                .all(written)
     }
 }
 
@@ -381,6 +391,7 @@ mod tests {
                 reach: Reach::All,
                 leaves: false,
                 writes: vec![(0, Some(0)), (1, None)],
+                blocks: Some(vec![(0, Some(1))]),
             }],
             mentioned: vec!["word".into()],
         };
@@ -390,11 +401,12 @@ mod tests {
         }
         assert_eq!(Summary::read(&bytes), Some(summary.clone()));
         // Numbers of functions and sets that it does not have.
-        let broken: [fn(&mut Summary); 5] = [
+        let broken: [fn(&mut Summary); 6] = [
             |summary| summary.constructors[0] = 2,
             |summary| summary.functions[0].steps[0] = (2, None),
             |summary| summary.functions[1].before[1][0] = 2,
             |summary| summary.variables[0].writes[0] = (0, Some(2)),
+            |summary| summary.variables[0].blocks = Some(vec![(2, None)]),
             |summary| summary.functions[0].gives[2].what = Given::Local(vec![(2, 0)]),
         ];
         for broken in broken {

@@ -8,6 +8,7 @@ mod address;
 mod affine;
 mod also;
 mod batches;
+mod behind;
 mod builder;
 mod checks;
 mod context;

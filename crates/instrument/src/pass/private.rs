@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 const STEPS: usize = 256;
 
 /// So many pointers to a variable of the whole program are followed at most.
-const GLOBAL_STEPS: usize = 1 << 14;
+pub const GLOBAL_STEPS: usize = 1 << 14;
 
 /// What is known of the objects of a module.
 pub struct Private<'m> {
@@ -99,32 +99,33 @@ impl<'m> Private<'m> {
         if let Some(&known) = self.captured.get(&object) {
             return known;
         }
-        let captured = self.walk(object);
+        let captured = !self.follow(object, STEPS, |_, _, used| used != Use::Leaves);
         self.captured.insert(object, captured);
         captured
     }
 
-    /// Follows all uses of an object, and of the pointers made from it.
-    fn walk(&self, object: Value<'m>) -> bool {
+    /// Follows all uses of an object, and of the pointers made from it, `most` of them at the most. `visit` is told the pointer, its user and
+    /// what that does with it, and says whether to go on. False if it did not, or if there are more pointers.
+    pub fn follow(
+        &self,
+        object: Value<'m>,
+        most: usize,
+        mut visit: impl FnMut(Value<'m>, Value<'m>, Use) -> bool,
+    ) -> bool {
         let mut seen = HashSet::from([object]);
         let mut todo = vec![object];
         while let Some(pointer) = todo.pop() {
             for user in pointer.users() {
-                match self.use_of(pointer, user) {
-                    Use::Stays => {}
-                    Use::Leaves => return true,
-                    Use::Becomes => {
-                        if seen.len() == STEPS {
-                            return true;
-                        }
-                        if seen.insert(user) {
-                            todo.push(user);
-                        }
-                    }
+                let used = self.use_of(pointer, user);
+                if used == Use::Becomes && seen.insert(user) {
+                    todo.push(user);
+                }
+                if seen.len() > most || !visit(pointer, user, used) {
+                    return false;
                 }
             }
         }
-        false
+        true
     }
 
     /// What an instruction or a constant does with an address.
@@ -196,63 +197,35 @@ impl<'m> Private<'m> {
     /// Where a variable may be written; none if its address gets where we do not see it.
     pub fn writes(&self, global: Value<'m>) -> Option<Vec<Value<'m>>> {
         let mut writes = Vec::new();
-        let mut seen = HashSet::from([global]);
-        let mut todo = vec![global];
-        while let Some(pointer) = todo.pop() {
-            for user in pointer.users() {
-                match self.use_of(pointer, user) {
-                    Use::Stays if may_write(pointer, user) => writes.push(user),
-                    Use::Stays => {}
-                    Use::Leaves => return None,
-                    Use::Becomes => {
-                        if seen.len() == GLOBAL_STEPS {
-                            return None;
-                        }
-                        if seen.insert(user) {
-                            todo.push(user);
-                        }
-                    }
-                }
+        let seen = self.follow(global, GLOBAL_STEPS, |pointer, user, used| {
+            if used == Use::Stays && may_write(pointer, user) {
+                writes.push(user);
             }
-        }
-        Some(writes)
+            used != Use::Leaves
+        });
+        seen.then_some(writes)
     }
 
     /// What a function does with a parameter, or with memory of its own, where `numbers` are those of functions and other names of the module.
     pub fn parameter(&self, parameter: Value<'m>, numbers: &HashMap<Value<'m>, u32>) -> Parameter {
-        let mut result = Parameter {
-            kept: !parameter.ty().is_plain_pointer(),
-            given: Vec::new(),
-        };
-        if result.kept {
-            return result;
+        let mut given = Vec::new();
+        let follows = parameter.ty().is_plain_pointer()
+            && self.follow(parameter, STEPS, |pointer, user, used| {
+                used != Use::Leaves
+                    || self.handed(pointer, user, numbers).is_some_and(|to| {
+                        given.extend(to);
+                        true
+                    })
+            });
+        if !follows {
+            given.clear();
         }
-        let mut seen = HashSet::from([parameter]);
-        let mut todo = vec![parameter];
-        while let Some(pointer) = todo.pop() {
-            for user in pointer.users() {
-                match self.use_of(pointer, user) {
-                    Use::Stays => {}
-                    Use::Becomes if seen.len() < STEPS => {
-                        if seen.insert(user) {
-                            todo.push(user);
-                        }
-                    }
-                    Use::Becomes => result.kept = true,
-                    Use::Leaves => match self.handed(pointer, user, numbers) {
-                        Some(given) => result.given.extend(given),
-                        None => result.kept = true,
-                    },
-                }
-                if result.kept {
-                    result.given.clear();
-                    return result;
-                }
-            }
+        given.sort_unstable();
+        given.dedup();
+        Parameter {
+            kept: !follows,
+            given,
         }
-        result.given.sort_unstable();
-        result.given.dedup();
-        result
     }
 
     /// The functions that a call hands an address to, and as which parameters, if that is all it does with it.
@@ -279,7 +252,7 @@ impl<'m> Private<'m> {
 }
 
 /// Whether an instruction that does not keep this address may write there.
-fn may_write<'m>(pointer: Value<'m>, user: Value<'m>) -> bool {
+pub fn may_write<'m>(pointer: Value<'m>, user: Value<'m>) -> bool {
     match user.opcode() {
         Some(Opcode::LLVMLoad | Opcode::LLVMICmp) => false,
         Some(Opcode::LLVMCall | Opcode::LLVMInvoke) => {
@@ -316,6 +289,7 @@ fn is_release(name: &str) -> bool {
 }
 
 /// What a use does with an address.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Use {
     /// It is used and gone.
     Stays,

@@ -1,6 +1,7 @@
 //! What a module says of memory that its functions give to others, and of variables, for the whole link to judge
 //! ([`crate::effects::sharing`]).
 
+use super::behind::behind;
 use super::effects::{Callee, Reader, reach};
 use super::flow::Flow;
 use super::ir::{Ir, Opcode, Value};
@@ -12,6 +13,9 @@ use std::collections::{BTreeSet, HashMap};
 
 /// Functions that call more others than this are not looked through.
 const CALLEES: usize = 256;
+
+/// For each instruction that may write to variables, or to blocks behind them, which ones; true for a block.
+type Writes<'m> = HashMap<Value<'m>, Vec<(usize, bool)>>;
 
 /// Reads a module.
 pub struct Sharer<'a, 'm> {
@@ -25,8 +29,8 @@ impl<'m> Sharer<'_, 'm> {
     /// Completes what is said of the functions of a module, and answers with its variables.
     pub fn complete(&mut self, ir: Ir<'m>, all: &[Value<'m>], functions: &mut [Function]) -> Vec<Variable> {
         let mut variables = Vec::new();
-        // The variables that instructions may write.
-        let mut writes: HashMap<Value<'m>, Vec<usize>> = HashMap::new();
+        // The variables that instructions may write, and whether it is a block behind them.
+        let mut writes: Writes<'m> = HashMap::new();
         for global in ir.globals() {
             let reach = reach(global);
             if reach == Reach::Module || global.name().starts_with("llvm.") {
@@ -35,14 +39,19 @@ impl<'m> Sharer<'_, 'm> {
             // Those of a section of their own may be found by the section's beginning.
             let seen = !global.is_thread_local() && global.section().is_empty();
             let written = seen.then(|| self.private.writes(global)).flatten();
+            let blocks = written.as_ref().and_then(|_| behind(&self.private, global));
             for &at in written.iter().flatten() {
-                writes.entry(at).or_default().push(variables.len());
+                writes.entry(at).or_default().push((variables.len(), false));
+            }
+            for &at in blocks.iter().flat_map(|blocks| &blocks.writes) {
+                writes.entry(at).or_default().push((variables.len(), true));
             }
             variables.push(Variable {
                 name: global.name().to_owned(),
                 reach,
                 leaves: written.is_none(),
                 writes: Vec::new(),
+                blocks: blocks.map(|_| Vec::new()),
             });
         }
         for (number, (&value, function)) in all.iter().zip(functions).enumerate() {
@@ -52,8 +61,10 @@ impl<'m> Sharer<'_, 'm> {
             function.only_called = plain_calls(value).is_some();
             if function.reach != Reach::Declared {
                 function.gives = self.gives(value);
-                self.steps(value, function, &writes, |variable, before| {
-                    variables[variable].writes.push((number as u32, before));
+                self.steps(value, function, &writes, |(variable, block), before| {
+                    let Variable { writes, blocks, .. } = &mut variables[variable];
+                    let writes = blocks.as_mut().filter(|_| block).unwrap_or(writes);
+                    writes.push((number as u32, before));
                 });
             }
         }
@@ -121,8 +132,8 @@ impl<'m> Sharer<'_, 'm> {
         &self,
         value: Value<'m>,
         function: &mut Function,
-        writes: &HashMap<Value<'m>, Vec<usize>>,
-        mut write: impl FnMut(usize, Before),
+        writes: &Writes<'m>,
+        mut write: impl FnMut((usize, bool), Before),
     ) {
         let blocks = value.blocks();
         let flow = Flow::new(&blocks);

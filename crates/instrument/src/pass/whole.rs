@@ -9,11 +9,13 @@
 //! * **Memory of the heap** that a function asks for itself and whose address stays with it.
 //! * **Variables that are published once and then only read**: all writes are in code that runs before there is a second
 //!   thread ([`Alone`]). Whoever reads them was started later, by the thread that wrote them or by one that it started.
+//! * **Blocks of the heap behind such variables** that nobody else has a pointer to ([`super::behind`]), if they are not written later either.
 //!
 //! Taken for shared is whatever is not known: a use that is none of those listed, a call through a pointer, too many steps.
 //!
 //! Of functions and variables that other modules can name, the link says the same ([`crate::effects::sharing`]).
 
+use super::behind::behind;
 use super::effects::Calls;
 use super::flow::Flow;
 use super::ir::{Block, Ir, Opcode, Value, llvm};
@@ -166,7 +168,7 @@ fn parameters<'m>(ir: Ir<'m>, facts: &Facts, private: &mut Private<'m>) -> HashS
     }
 }
 
-/// Variables that are written only while the program has one thread.
+/// Variables that are written only while the program has one thread, and the pointers to blocks behind them of which that is true as well.
 fn published<'m>(ir: Ir<'m>, calls: &Calls<'m>, private: &Private<'m>) -> HashSet<Value<'m>> {
     let facts = calls.facts();
     let is_main = |function: Value<'m>| {
@@ -195,7 +197,20 @@ fn published<'m>(ir: Ir<'m>, calls: &Calls<'m>, private: &Private<'m>) -> HashSe
                 .writes(*global)
                 .is_some_and(|writes| writes.iter().all(is_early))
     });
-    published.into_iter().collect()
+    let mut pointers = Vec::new();
+    for &global in &published {
+        let Some(blocks) = behind(private, global) else {
+            continue;
+        };
+        let early = match global.is_local() {
+            true => blocks.writes.iter().all(is_early),
+            false => facts.are_blocks_published(global.name()),
+        };
+        if early {
+            pointers.extend(blocks.pointers);
+        }
+    }
+    published.into_iter().chain(pointers).collect()
 }
 
 /// Code that runs while the program has one thread: in `main`, and in functions that the link says are called only then, before any call

@@ -224,6 +224,13 @@ fn what_the_link_says_of_variables_and_of_who_is_called_when() {
     assert_eq!(checks(&module, &facts), ["read8(%i)"]);
     facts.note_published("v");
     assert_eq!(checks(&module, &facts), [] as [&str; 0]);
+    // Blocks behind one, which the modules could write all the same.
+    let block = with_block("ret i32 0", LOAD, "").replace("@p = internal", "@p =");
+    assert_eq!(checks(&block, &facts), ["read8(@p)", "read8(%i)"]);
+    facts.note_published("p");
+    assert_eq!(checks(&block, &facts), ["read8(%i)"]);
+    facts.note_blocks("p");
+    assert_eq!(checks(&block, &facts), [] as [&str; 0]);
     // A variable of the module's own, that a function sets which is called early.
     let own = publishing(
         "ret i32 0",
@@ -453,6 +460,146 @@ fn what_may_be_written_later_is_checked() {
         &module.replace("zeroinitializer", "zeroinitializer, section \"own\""),
         true,
     );
+}
+
+/// A program with blocks of the heap, the one behind `@p` read by `reader`, by a pointer that is loaded as `load` says.
+fn with_block(main: &str, load: &str, rest: &str) -> String {
+    format!(
+        "@p = internal global [2 x ptr] zeroinitializer
+        @q = internal global ptr null
+        declare void @pthread_create(ptr)
+        declare ptr @malloc(i64)
+        declare ptr @realloc(ptr, i64)
+        declare void @free(ptr)
+        declare void @fill(ptr captures(none))
+        declare i64 @strlen(ptr captures(none) readonly)
+        declare void @llvm.memset.p0.i64(ptr, i8, i64, i1)
+        declare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)
+        define i64 @reader(i64 %n, i1 %c) {{
+            {load}
+            %i = getelementptr i64, ptr %block, i64 %n
+            %a = load volatile i64, ptr %i, align 8
+            ret i64 %a
+        }}
+        define i32 @main(i64 %n, i1 %c) {{
+            %new = call ptr @malloc(i64 64)
+            {main}
+            ret i32 0
+        }}
+        {rest}"
+    )
+}
+
+/// Whether the read of the block is checked.
+#[track_caller]
+fn block_checks(main: &str, load: &str, rest: &str, checked: bool) {
+    let module = with_block(main, load, rest);
+    let hooks = hooks(&as_program(&module, Placement::Redundant), "reader");
+    assert_eq!(
+        hooks.iter().any(|hook| hook == "read8(%i)"),
+        checked,
+        "in\n{module}"
+    );
+}
+
+const LOAD: &str = "%block = load ptr, ptr @p, align 8";
+const PUT: &str = "store ptr %new, ptr @p, align 8\nstore volatile i64 1, ptr %new, align 8";
+
+#[test]
+fn blocks_that_are_filled_before_there_are_threads_are_read_without_checks() {
+    for main in [
+        format!("{PUT}\n{START}"),
+        format!("call void @llvm.memset.p0.i64(ptr %new, i8 1, i64 64, i1 false)\n{PUT}\n{START}"),
+        // By what is in the variable, by a function, by whoever only looks at it later.
+        format!(
+            "{PUT}\ncall void @set(i64 %n)\n{START}\n%m = load ptr, ptr @p, align 8\n%l = call i64 @strlen(ptr %m)"
+        ),
+        // In a larger place, and not from its beginning.
+        format!(
+            "{PUT}
+            %more = call ptr @realloc(ptr %new, i64 128)
+            %behind = getelementptr i8, ptr %more, i64 8
+            store ptr %behind, ptr @p, align 8
+            {START}"
+        ),
+        format!(
+            "{PUT}
+            %m = load ptr, ptr @p, align 8
+            %behind = getelementptr i8, ptr %m, i64 8
+            store ptr %behind, ptr @p, align 8
+            store ptr null, ptr getelementptr (i8, ptr @p, i64 8), align 8
+            {START}"
+        ),
+    ] {
+        let set = "define internal void @set(i64 %n) noinline {
+            %m = load ptr, ptr @p, align 8
+            %i = getelementptr i64, ptr %m, i64 %n
+            store volatile i64 %n, ptr %i, align 8
+            ret void
+        }";
+        block_checks(&main, LOAD, set, false);
+    }
+    let at = "%at = getelementptr ptr, ptr @p, i64 %n\n%block = load ptr, ptr %at, align 8";
+    block_checks(&format!("{PUT}\n{START}"), at, "", false);
+}
+
+#[test]
+fn blocks_that_may_be_written_later_are_checked() {
+    for main in [
+        format!("{PUT}\n{START}\nstore volatile i64 2, ptr %new, align 8"),
+        format!("{PUT}\n{START}\n%m = load ptr, ptr @p, align 8\nstore volatile i64 2, ptr %m, align 8"),
+        format!("{PUT}\n{START}\ncall void @fill(ptr %new)"),
+        // Another block later, or none.
+        format!("{START}\n{PUT}"),
+        format!("{PUT}\n{START}\ncall void @free(ptr %new)"),
+        format!("{PUT}\n{START}\n%m = call ptr @realloc(ptr %new, i64 1)"),
+        // Somebody else has a pointer to it.
+        format!("{PUT}\ncall void @take(ptr %new)\n{START}"),
+        format!("{PUT}\nstore ptr %new, ptr @q, align 8\n{START}"),
+        format!("{PUT}\nstore ptr %new, ptr %new, align 8\n{START}"),
+        format!("{PUT}\n%m = load ptr, ptr @p, align 8\nstore ptr %m, ptr @q, align 8\n{START}"),
+        format!("{PUT}\n%m = ptrtoint ptr %new to i64\nstore i64 %m, ptr @q, align 8\n{START}"),
+        // Memory that is not new.
+        format!("%m = load ptr, ptr @q, align 8\nstore ptr %m, ptr @p, align 8\n{START}"),
+        format!("store ptr @q, ptr @p, align 8\n{START}"),
+        // Not as a pointer, not as one that is whole, and not only there.
+        format!("{PUT}\n%m = load i64, ptr @p, align 8\nstore i64 %m, ptr @q, align 8\n{START}"),
+        format!("{PUT}\nstore i64 %n, ptr @p, align 8\n{START}"),
+        format!("store ptr %new, ptr getelementptr (i8, ptr @p, i64 4), align 4\n{START}"),
+        format!("%either = select i1 %c, ptr @p, ptr @q\nstore ptr %new, ptr %either, align 8\n{START}"),
+        format!("{PUT}\ncall void @fill(ptr @p)\n{START}"),
+        format!("{PUT}\ncall void @llvm.memcpy.p0.p0.i64(ptr @q, ptr @p, i64 8, i1 false)\n{START}"),
+    ] {
+        block_checks(&main, LOAD, "", true);
+    }
+    let main = format!("{PUT}\n{START}");
+    // A thread writes, or keeps a pointer.
+    for rest in [
+        "define void @body() {
+            %m = load ptr, ptr @p, align 8
+            store volatile i64 2, ptr %m, align 8
+            ret void
+        }",
+        "define ptr @body() {
+            %m = load ptr, ptr @p, align 8
+            ret ptr %m
+        }",
+    ] {
+        block_checks(&main, LOAD, rest, true);
+    }
+    // It may be another's that is written.
+    let either = "%at = select i1 %c, ptr @p, ptr @q\n%block = load ptr, ptr %at, align 8";
+    let late = "%other = call ptr @malloc(i64 64)
+        store ptr %other, ptr @q, align 8";
+    let late = format!("{late}\n{main}\nstore volatile i64 2, ptr %other, align 8");
+    block_checks(&late, either, "", true);
+    let module = with_block(&main, LOAD, "@r = global i64 0");
+    let module = module.replace(
+        "@p = internal global [2 x ptr] zeroinitializer",
+        "@p = internal global ptr @r",
+    );
+    let text = as_program(&module, Placement::Redundant);
+    assert!(hooks(&text, "reader").iter().any(|hook| hook == "read8(%i)"));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use crate::native::cache;
 const HEADER: &str = "
     struct pair { long first, second; };
     extern int level;
-    extern long table[64];
+    extern long table[64], *block;
     void options(int count);
     void add(struct pair *to, long value);
     void *work(void *argument);
@@ -38,8 +38,11 @@ const MAIN: &str = "
 
 const OPTIONS: &str = "
     #include \"all.h\"
-    long table[64];
+    #include <stdlib.h>
+    long table[64], *block;
     void options(int count) {
+        block = malloc(64 * sizeof *block);
+        for (int i = 0; i < 64; i++) block[i] = i + count;
         for (int i = 0; i < 64; i++) table[i] = i * count;
         if (count > 5) level = 7;
     }
@@ -57,6 +60,7 @@ const WORK: &str = "
             add(&mine, i);
             sum += level;
             sum += table[mine.first & 63];
+            sum += block[mine.first & 63];
         }
         return sum == 77 ? 0 : unused;
     }
@@ -65,6 +69,7 @@ const WORK: &str = "
 const ADD: &str = "to->first += value;";
 const LEVEL: &str = "sum += level;";
 const TABLE: &str = "sum += table[mine.first & 63];";
+const BLOCK: &str = "sum += block[mine.first & 63];";
 
 fn project() -> Files {
     let files = Files::new();
@@ -90,7 +95,10 @@ fn checked(files: &Files, link: &str) -> Vec<&'static str> {
         let checked = text.split_whitespace().nth(1);
         !checked.is_some_and(|checked| checked.starts_with("0/"))
     };
-    [ADD, LEVEL, TABLE].into_iter().filter(is_checked).collect()
+    [ADD, LEVEL, TABLE, BLOCK]
+        .into_iter()
+        .filter(is_checked)
+        .collect()
 }
 
 const ALL: &str = "-O2 -g -pthread main.c options.c work.c -o program";
@@ -119,7 +127,7 @@ fn what_is_written_later_is_checked_and_races() {
 
 #[test]
 fn what_another_module_shares_is_checked() {
-    let all = [ADD, LEVEL, TABLE];
+    let all = [ADD, LEVEL, TABLE, BLOCK];
     for (more, expected) in [
         // It gives shared memory, or what it was given.
         ("struct pair one; void more(void) { add(&one, 1); }", &[ADD][..]),
@@ -136,10 +144,15 @@ fn what_another_module_shares_is_checked() {
         ("void (*that)(struct pair *, long) = add;", &[ADD]),
         ("int *more(void) { return &level; }", &[LEVEL]),
         ("long *that = table + 3;", &[TABLE]),
+        ("long *more(void) { return block; }", &[BLOCK]),
         // It writes.
         (
             "void more(void) { level++; } void (*that)(void) = more;",
             &[LEVEL],
+        ),
+        (
+            "void more(void) { block[1]++; } void (*that)(void) = more;",
+            &[BLOCK],
         ),
         // Assembly may do anything with a name.
         ("__asm__(\".globl more\\nmore: jmp add\");", &[ADD]),
@@ -147,7 +160,7 @@ fn what_another_module_shares_is_checked() {
         // What runs before `main` may start threads.
         (
             "#include <pthread.h>\n__attribute__((constructor)) void more(void) { pthread_t one; pthread_create(&one, 0, work, 0); }",
-            &[LEVEL, TABLE],
+            &[LEVEL, TABLE, BLOCK],
         ),
     ] {
         let files = project();
