@@ -359,6 +359,62 @@ fn values_agree_where_pages_go_from_thread_to_thread() {
     assert_eq!(reads_without_value(&events), 0);
 }
 
+/// A block that is filled before there are threads, and read in each round; with `LATE` it is written again.
+const CONSTANT: &str = r#"
+#include <pthread.h>
+#include <stdlib.h>
+
+static long *table;
+static long sums[2];
+
+static void *work(void *argument) {
+    long me = (long)argument;
+    for (int round = 0; round < 1000; round++)
+        sums[me] += table[(round * 7) % 64];
+    return NULL;
+}
+
+int main(void) {
+    table = malloc(64 * sizeof *table);
+    for (int i = 0; i < 64; i++)
+        table[i] = i;
+    pthread_t threads[2];
+    for (long i = 0; i < 2; i++)
+        pthread_create(&threads[i], NULL, work, (void *)i);
+#ifdef LATE
+    table[7] = 1;
+#endif
+    for (int i = 0; i < 2; i++)
+        pthread_join(threads[i], NULL);
+    return 0;
+}
+"#;
+
+#[test]
+fn reads_of_what_does_not_change_any_more_are_left_out() {
+    let files = Files::new();
+    let source = files.file("constant.c", CONSTANT);
+    let trace = files.path("run.dht");
+    // How often memory was read that both threads read.
+    let shared = |flags: &str| {
+        let ran = record(&["-o", &trace, "--cflags", flags, &source]);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        let (events, _) = read(&trace);
+        is_well_formed(&trace);
+        values_agree(&events);
+        let mut readers: HashMap<u64, Vec<u32>> = HashMap::new();
+        for event in events.iter().filter(|event| event.thread.0 != 0) {
+            if let Op::Read { addr, .. } = event.op {
+                readers.entry(addr.0).or_default().push(event.thread.0);
+            }
+        }
+        readers.retain(|_, threads| threads.iter().any(|thread| *thread != threads[0]));
+        readers.values().map(Vec::len).sum::<usize>()
+    };
+    assert_eq!(shared("-O1"), 0);
+    assert!(shared("-O1 -DLATE") >= 2000, "two threads, a thousand rounds");
+}
+
 #[test]
 fn a_rust_program_is_recorded_to_text() {
     let files = Files::new();

@@ -108,7 +108,7 @@ impl<'a> Workshop<'a> {
         let mut unique = paths.to_vec();
         unique.sort();
         unique.dedup();
-        if self.config.placement != Placement::Off && !self.config.record {
+        if self.config.placement != Placement::Off {
             let (identity, cache) = (&self.config.identity, self.cache.as_ref());
             let mut all = unique.clone();
             all.extend(self.libraries.iter().map(PathBuf::as_path));

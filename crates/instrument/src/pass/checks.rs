@@ -99,7 +99,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
         options: &Options,
         calls: effects::Calls<'m>,
     ) -> Self {
-        let whole = (options.placement != Placement::Off && !options.record).then(|| Whole::new(ir, &calls));
+        let whole = (options.placement != Placement::Off).then(|| Whole::new(ir, &calls));
         Inserter {
             ir,
             builder: Builder::new(ir),
@@ -462,7 +462,13 @@ impl<'m, 'u> Inserter<'m, 'u> {
 
     /// The same by what other functions do.
     fn needs_none_by_others(&mut self, access: Access<'m>) -> Option<Rule> {
-        self.whole.as_mut()?.rule(access.pointer, access.write)
+        let whole = self.whole.as_mut()?;
+        if self.record {
+            // What private memory holds a missing call may learn of, so that writes of it count, and come out with, so that reads do.
+            let constant = !access.write && whole.is_published(access.pointer);
+            return constant.then_some(Rule::Published);
+        }
+        whole.rule(access.pointer, access.write)
     }
 
     /// Puts the builder behind the locals of the entry block. All locals must be there: in another block than the first,

@@ -43,6 +43,12 @@ impl<'m> Whole<'m> {
         }
     }
 
+    /// Whether what `pointer` points to does not change any more from when the program has a second thread.
+    pub fn is_published(&self, pointer: Value<'m>) -> bool {
+        underlying_objects(pointer)
+            .is_some_and(|objects| objects.iter().all(|object| self.published.contains(object)))
+    }
+
     /// Why an access by `pointer` needs no check, if it needs none.
     pub fn rule(&mut self, pointer: Value<'m>, write: bool) -> Option<Rule> {
         let objects = underlying_objects(pointer)?;
