@@ -50,6 +50,13 @@ impl Key {
         Key(hasher.finalize())
     }
 
+    /// Hashes a file, piece by piece: it may be larger than the memory that one would want to take for it.
+    pub fn of_file(path: &Path) -> io::Result<Key> {
+        let mut hasher = Hasher::new();
+        hasher.update_reader(File::open(path)?)?;
+        Ok(Key(hasher.finalize()))
+    }
+
     /// As text.
     pub fn to_hex(self) -> String {
         self.0.to_hex().to_string()
@@ -269,6 +276,21 @@ mod tests {
         let files: Vec<_> = fs::read_dir(directory.path().join(part)).unwrap().collect();
         assert_eq!(files.len(), 1);
         files.into_iter().next().unwrap().unwrap().path()
+    }
+
+    #[test]
+    fn all_of_a_file_makes_its_key() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        // More than one piece.
+        let mut contents = vec![7; 1_000_000];
+        let mut key = || {
+            fs::write(&path, &contents).unwrap();
+            contents[999_999] += 1;
+            Key::of_file(&path).unwrap()
+        };
+        assert_ne!(key(), key());
+        assert!(Key::of_file(&directory.path().join("none")).is_err());
     }
 
     #[test]

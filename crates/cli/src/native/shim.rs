@@ -131,8 +131,8 @@ fn placement() -> Result<Placement> {
 
 /// Stands for the code that instruments. Whatever is changed in it, the file is another; it names its LLVM, too.
 fn identity() -> Result<Vec<u8>> {
-    let file = std::fs::read("/proc/self/exe").context("cannot read this command's own file")?;
-    Ok(Key::of(&[&file]).to_hex().into_bytes())
+    let key = Key::of_file(Path::new("/proc/self/exe")).context("cannot read this command's own file")?;
+    Ok(key.to_hex().into_bytes())
 }
 
 #[cfg(test)]
