@@ -45,7 +45,7 @@ static void *deposit(void *argument) {
 }
 
 int main(int count, char **words) {
-    long deposits = arguments(count, words, 160000000, 1, 1L << 40);
+    long deposits = arguments(count, words, 50000000, 1, 1L << 40);
     struct depositor *depositors = room(threads, sizeof *depositors);
     for (int i = 0; i < ACCOUNTS; i++) {
         pthread_mutex_init(&accounts[i].lock, NULL);

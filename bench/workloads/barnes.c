@@ -2,7 +2,7 @@
 // barnes. Checked by the mass in the tree, by the momentum, which stays nearly, and by the forces on some bodies, summed
 // over all others.
 // suite: splash
-// size: 60000 quick: 500 sweep: 4000 8000 16000 30000
+// size: 60000 quick: 500 sweep: 8000 16000 30000 60000
 // flags: -lm
 #include <math.h>
 #include <string.h>
@@ -191,7 +191,7 @@ static double direct_force(long which) {
 }
 
 int main(int words_count, char **words) {
-    count = arguments(words_count, words, 30000, 16, 1L << 24);
+    count = arguments(words_count, words, 60000, 16, 1L << 24);
     cells = 8 * count + 64;
     bodies = room(count, sizeof *bodies);
     pools = room(threads, sizeof *pools);

@@ -64,7 +64,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    items = arguments(count, words, 6000000, MOST_THREADS, 1L << 40);
+    items = arguments(count, words, 3000000, MOST_THREADS, 1L << 40);
     threads = threads < 2 ? 2 : threads;
     producers = threads / 2;
     sums = room(threads, sizeof *sums);

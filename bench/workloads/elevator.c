@@ -63,7 +63,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    people = arguments(count, words, 100000000, FLOORS, 1L << 32);
+    people = arguments(count, words, 32000000, FLOORS, 1L << 32);
     travelled = room(threads, sizeof *travelled);
     long expected[FLOORS] = {0};
     for (int i = 0; i < FLOORS; i++) {

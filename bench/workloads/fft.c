@@ -2,7 +2,7 @@
 // of SPLASH's fft. Checked by the inverse transform, which must give the points back, and by the first coefficient, which is
 // their sum. The size is the logarithm of the side.
 // suite: splash
-// size: 11 quick: 6 sweep: 8 9 10 11
+// size: 11 quick: 6 sweep: 9 10 11
 // flags: -lm
 #include <math.h>
 #include <string.h>

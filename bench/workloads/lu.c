@@ -1,7 +1,7 @@
 // LU factorisation of a dense matrix in blocks, without pivoting, columns of blocks dealt round the threads: the theme of
 // SPLASH's lu. The matrix is dominant on its diagonal, so that no pivots are needed. Checked by solving for a known vector.
 // suite: splash
-// size: 2176 quick: 160 sweep: 480 960 1440 2176
+// size: 2176 quick: 160 sweep: 1008 1280 1664 2176
 // flags: -lm
 #include <math.h>
 

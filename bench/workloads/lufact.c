@@ -1,7 +1,7 @@
 // LU factorisation with partial pivoting, a column at a time, columns dealt round the threads: the theme of Java Grande's
 // lufact (Linpack). Checked by solving for a known vector.
 // suite: java-grande
-// size: 2400 quick: 150 sweep: 500 900 1400 1900
+// size: 2400 quick: 150 sweep: 1100 1400 1900 2400
 // flags: -lm
 #include <math.h>
 

@@ -1,7 +1,7 @@
 // Argon atoms in a periodic box under Lennard-Jones forces, pairs dealt round the threads, a force array for each thread
 // and a reduction: the theme of Java Grande's moldyn. Checked by the energy and the momentum, which stay.
 // suite: java-grande
-// size: 11 quick: 4 sweep: 6 8 10 11
+// size: 11 quick: 4 sweep: 7 8 10 11
 // flags: -lm
 #include <math.h>
 

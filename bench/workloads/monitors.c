@@ -55,7 +55,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    transfers = arguments(count, words, 60000000, 1, 1L << 40);
+    transfers = arguments(count, words, 20000000, 1, 1L << 40);
     for (int i = 0; i < BRANCHES; i++) {
         pthread_mutex_init(&branches[i].lock, NULL);
         branches[i].money = START;

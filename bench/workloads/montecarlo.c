@@ -1,7 +1,7 @@
 // Prices of an option from random paths of its share, taken one by one from a common counter: the theme of Java Grande's
-// montecarlo. Checked against the Black-Scholes formula, within four standard errors.
+// montecarlo. Checked against the Black-Scholes formula, within four standard errors, and that no path is left out.
 // suite: java-grande
-// size: 480000 quick: 3000 sweep: 45000 90000 180000 350000
+// size: 480000 quick: 3000 sweep: 48000 96000 240000 480000
 // flags: -lm
 #include <math.h>
 
@@ -58,9 +58,14 @@ static double normal_below(double x) {
 int main(int count, char **words) {
     paths = arguments(count, words, 480000, 100, 1L << 32);
     payoffs = room(paths, sizeof *payoffs);
+    for (long path = 0; path < paths; path++) {
+        payoffs[path] = -1;
+    }
     run_team(body);
     double sum = 0, squares = 0;
+    int is_whole = 1;
     for (long path = 0; path < paths; path++) {
+        is_whole &= payoffs[path] >= 0;
         sum += payoffs[path];
         squares += payoffs[path] * payoffs[path];
     }
@@ -68,5 +73,5 @@ int main(int count, char **words) {
     double error = sqrt((squares / (double)paths - mean * mean) / (double)paths);
     double up = (log(START / STRIKE) + INTEREST + VOLATILITY * VOLATILITY / 2) / VOLATILITY;
     double price = START * normal_below(up) - STRIKE * exp(-INTEREST) * normal_below(up - VOLATILITY);
-    return verdict_number(fabs(mean - price) < 4 * error, mean);
+    return verdict_number(is_whole && fabs(mean - price) < 4 * error, mean);
 }

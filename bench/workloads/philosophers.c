@@ -43,7 +43,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    meals = arguments(count, words, 20000000, 2, 1L << 40);
+    meals = arguments(count, words, 14000000, 2, 1L << 40);
     forks = room(threads, sizeof *forks);
     thoughts = room(threads, sizeof *thoughts);
     for (int i = 0; i < threads; i++) {

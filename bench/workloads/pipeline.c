@@ -108,7 +108,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    blocks = arguments(count, words, 2500000, 1, 1L << 40);
+    blocks = arguments(count, words, 700000, 1, 1L << 40);
     threads = threads < 2 ? 2 : threads;
     queues = room(threads, sizeof *queues);
     for (int stage = 0; stage < threads; stage++) {

@@ -2,7 +2,7 @@
 // raytracer, whose sum over the picture is guarded by a lock of its own for each thread, as here with the race. Checked by
 // tracing every eighth row again alone and by adding the picture up.
 // suite: java-grande
-// size: 2000 quick: 100 sweep: 400 800 1200 1700
+// size: 2000 quick: 100 sweep: 640 1000 1400 2000
 // flags: -lm
 #include <math.h>
 

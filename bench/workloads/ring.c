@@ -79,7 +79,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    messages = arguments(count, words, 15000000, 1, 1L << 40);
+    messages = arguments(count, words, 30000000, 1, 1L << 40);
     threads = threads < 2 ? 2 : threads;
     rings = aligned_alloc(64, sizeof *rings * (size_t)threads);
     if (!rings) {

@@ -224,4 +224,32 @@ mod tests {
             assert_eq!(matches(&[pattern.to_owned()], text), expect, "{pattern} {text}");
         }
     }
+    /// What a source takes for its size if none is given: the first number behind its words, or the first of all.
+    fn default_size(text: &str) -> Option<u64> {
+        let call = text.lines().find(|line| {
+            line.contains("= arguments(") || line.contains("<< arguments(") || line.contains(")arguments(")
+        })?;
+        let given = call.split_once("arguments(")?.1;
+        let numbers = given.split(',').map(|word| word.trim().replace('_', ""));
+        numbers.filter_map(|word| word.parse().ok()).next()
+    }
+
+    #[test]
+    fn all_workloads_have_a_race_and_are_as_large_by_themselves_as_their_heads_say() {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/workloads");
+        let (found, wrong) = find(&directory).unwrap();
+        assert_eq!(wrong, [""; 0]);
+        assert_eq!(found.len(), 36);
+        for workload in found {
+            let name = &workload.name;
+            assert!(!workload.marked.is_empty(), "{name}");
+            let text = std::fs::read_to_string(&workload.path).unwrap();
+            assert_eq!(default_size(&text), Some(workload.size), "{name}");
+            assert!(
+                workload.sweep.is_sorted() && workload.sweep.last() == Some(&workload.size),
+                "{name}"
+            );
+            assert!(workload.quick < workload.sweep[0], "{name}");
+        }
+    }
 }
