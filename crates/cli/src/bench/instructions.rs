@@ -1,8 +1,8 @@
 //! `--instructions`: how many instructions the paths of a check take, exactly, so that CI sees when they grow.
 //!
-//! `bench/micro/paths.c` has a loop for each path. What it takes is counted by stepping (`measure.c`): the shadow lies
-//! where callgrind cannot have it, and virtual machines often have no counters. The figures that are expected stand in a
-//! file in the repository.
+//! `bench/micro` has a loop for each path: `paths.c` those of a check of one access, `placed.c` those of checks that stand
+//! for many. What it takes is counted by stepping (`measure.c`): the shadow lies where callgrind cannot have it, and virtual
+//! machines often have no counters. The figures that are expected stand in a file in the repository.
 
 use super::build::{Builder, Version};
 use super::markdown::{Table, number};
@@ -43,13 +43,18 @@ fn limit(expected: u64) -> f64 {
 /// The file of figures, beside the programs.
 const EXPECTED: &str = "expected.txt";
 
+/// The programs that have the paths, and how they are built.
+const SOURCES: [(&str, &tools::Build); 2] = [("paths.c", &tools::EACH), ("placed.c", &tools::OURS)];
+
 /// Instructions for each path: native, and with deadheat.
 type Counts = BTreeMap<String, (u64, u64)>;
 
 /// Counts, and compares with the file in `directory`; `bless` writes it instead.
 pub fn run(directory: &Path, bless: bool, builder: &Builder, meter: &Meter) -> Result<ExitCode> {
-    let source = directory.join("paths.c");
-    let counts = count(&source, builder, meter)?;
+    let mut counts = Counts::new();
+    for (source, build) in SOURCES {
+        counts.extend(count(&directory.join(source), build, builder, meter)?);
+    }
     let file = directory.join(EXPECTED);
     let expected = match bless {
         true => {
@@ -78,7 +83,7 @@ pub fn run(directory: &Path, bless: bool, builder: &Builder, meter: &Meter) -> R
     Ok(ExitCode::FAILURE)
 }
 
-fn count(source: &Path, builder: &Builder, meter: &Meter) -> Result<Counts> {
+fn count(source: &Path, build: &tools::Build, builder: &Builder, meter: &Meter) -> Result<Counts> {
     std::fs::metadata(source).with_context(|| {
         format!(
             "cannot read {}; run this in the repository, or name the directory with --micro",
@@ -86,7 +91,11 @@ fn count(source: &Path, builder: &Builder, meter: &Meter) -> Result<Counts> {
         )
     })?;
     let workload = Workload {
-        name: "paths".to_owned(),
+        name: source
+            .file_stem()
+            .unwrap_or_default()
+            .to_string_lossy()
+            .into_owned(),
         path: source.to_owned(),
         language: Language::C,
         suite: String::new(),
@@ -98,7 +107,7 @@ fn count(source: &Path, builder: &Builder, meter: &Meter) -> Result<Counts> {
     };
     let plain = tools::named(tools::NATIVE).context("a tool of the table")?;
     let program = |build| builder.program(&workload, build, Version::Clean);
-    let (native, ours) = (program(&plain.build)?, program(&tools::EACH)?);
+    let (native, ours) = (program(&plain.build)?, program(build)?);
     let list = Command::new(&native)
         .arg("list")
         .output()

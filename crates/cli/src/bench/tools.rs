@@ -80,7 +80,8 @@ pub enum Reports {
     Valgrind,
 }
 
-const OURS: Build = Build {
+/// As `deadheat check` builds.
+pub const OURS: Build = Build {
     name: "deadheat",
     compiler: Compiler::Ours,
     cflags: &[],
