@@ -10,14 +10,14 @@ use std::process::Command;
 const LEVELS: &[&str] = &["-O0", "-O2"];
 const PLACEMENTS: &[&str] = &["redundant", "full"];
 
-/// Builds a program so that it logs, runs it, and verifies what it logged.
+/// Builds a program so that it logs, runs it, and verifies what it logged. How many threads have logged something.
 fn verify(
     source: &str,
     flags: &str,
     arguments: &[&str],
     placement: &str,
     seen: &mut Seen,
-) -> Result<(), String> {
+) -> Result<usize, String> {
     let files = Files::new();
     let (library, logs) = (files.path("liblog.so"), files.path("logs"));
     std::fs::create_dir(&logs).expect("a directory can be made");
@@ -43,12 +43,14 @@ fn verify(
         .expect("the logs are there")
         .map(log)
         .collect();
-    assert!(logs.len() > 1, "{source} logs nothing: {}", ran.stderr);
+    assert!(ran.stderr.contains("data race"), "{source}: {}", ran.stderr);
     let right = logs
         .iter()
         .try_for_each(|events| verify::verify(events, seen))
         .and_then(|()| verify::unshared(&logs, seen));
-    right.map_err(|wrong| format!("{source} {flags} with --placement {placement}: {wrong}"))
+    right
+        .map(|()| logs.len())
+        .map_err(|wrong| format!("{source} {flags} with --placement {placement}: {wrong}"))
 }
 
 #[test]
@@ -60,10 +62,11 @@ fn accesses_are_covered_and_checks_legitimate_in_generated_programs() {
         let source = files.file("generated.c", &program.text);
         for level in LEVELS {
             for placement in PLACEMENTS {
-                if let Err(wrong) = verify(&source, level, &[], placement, &mut seen) {
-                    panic!(
+                match verify(&source, level, &[], placement, &mut seen) {
+                    Ok(threads) => assert!(threads > 1, "seed {seed} logs nothing"),
+                    Err(wrong) => panic!(
                         "{wrong}\nagain: DEADHEAT_SEED={seed} cargo test -p deadheat --test placement logged"
-                    );
+                    ),
                 }
             }
         }
@@ -90,25 +93,29 @@ fn accesses_are_covered_and_checks_legitimate_in_test_programs() {
         named == "all" && (end == "c" || end == "cpp") || meant && end == "c"
     });
     sources.sort();
-    let (mut seen, mut wrong) = (Seen::default(), Vec::new());
+    let (mut seen, mut wrong, mut logging) = (Seen::default(), Vec::new(), 0);
     for path in &sources {
         let text = std::fs::read_to_string(path).expect("it can be read");
         let own = text.lines().find_map(|line| line.strip_prefix("// flags: "));
         let source = path.to_str().expect("a UTF-8 path");
         for level in LEVELS {
             let flags = format!("{level} {}", own.unwrap_or_default());
-            wrong.extend(verify(source, &flags, &[], "full", &mut seen).err());
+            match verify(source, &flags, &[], "full", &mut seen) {
+                // Some have but atomics, or end without a word.
+                Ok(threads) => logging += usize::from(threads > 1),
+                Err(why) => wrong.push(why),
+            }
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     eprintln!(
-        "{} programs: {} accesses, {} checks, {} private or published",
+        "{} programs, {logging} builds of them with logs of several threads: {} accesses, {} checks, {} private or published",
         sources.len(),
         seen.accesses,
         seen.checks,
         seen.untold
     );
-    assert!(sources.len() > 10, "only {}", sources.len());
+    assert!(logging > sources.len(), "only {logging} of {}", 2 * sources.len());
 }
 
 /// Workloads that CI verifies; `DEADHEAT_WORKLOADS` names others, or `all`.
@@ -138,7 +145,9 @@ fn accesses_are_covered_and_checks_legitimate_in_workloads() {
         let flags = format!("-O2 -I{}/include -lm", directory.display());
         let mut seen = Seen::default();
         let source = path.to_str().expect("a UTF-8 path");
-        verify(source, &flags, &["2", quick], "full", &mut seen).unwrap_or_else(|wrong| panic!("{wrong}"));
+        let threads = verify(source, &flags, &["2", quick], "full", &mut seen);
+        let threads = threads.unwrap_or_else(|wrong| panic!("{wrong}"));
+        assert!(threads > 1, "{stem} logs nothing");
         eprintln!(
             "{stem}: {} accesses, {} checks, {} private or published",
             seen.accesses, seen.checks, seen.untold
