@@ -466,11 +466,20 @@ impl<D: Detector> Driver<D> {
     /// The hidden code may use the objects in any order, so what it acquires from one it may release to all. The second
     /// pass sees to that.
     fn call(&mut self, at: At, objects: &[Object], begin: bool) {
-        for object in objects.iter().chain(objects) {
+        let besides = self.besides(objects);
+        for object in [objects, besides, objects, besides].into_iter().flatten() {
             let thread = &mut self.threads.get_mut(at.me()).state;
             self.detector
                 .sync(thread, SyncOp::Call(*object, begin), self.objects.reach(*object));
         }
+    }
+
+    /// What a call reaches besides its objects, once there was a call that reaches everything: what the two have in common.
+    fn besides(&self, objects: &[Object]) -> &'static [Object] {
+        let common = !objects.is_empty()
+            && !objects.contains(&Object::EVERYTHING)
+            && self.objects.is_reached(Object::EVERYTHING);
+        if common { &[Object::EVERYTHING] } else { &[] }
     }
 
     /// Nobody kept track of who touched the object before a call could reach it, and the call may wait for any of

@@ -389,7 +389,10 @@ impl Graph {
                 }
                 _ => continue,
             };
-            for &object in objects {
+            // With a call that reaches everything, each other call has something in common.
+            let wide = !objects.is_empty() && reached.contains_key(&Object::EVERYTHING);
+            let everything = wide.then_some(&Object::EVERYTHING);
+            for &object in objects.iter().chain(everything) {
                 let (calls, touches) = reached
                     .entry(object)
                     .or_insert_with(|| (Vec::new(), (0..i).collect()));

@@ -25,6 +25,15 @@ pub struct Object {
     pub size: u32,
 }
 
+impl Object {
+    /// All memory, arrays and synchronisation: in the set of a call that reaches too much to be told. A byte that no program has stands for it,
+    /// so that who does not know better takes it for an object like others.
+    pub const EVERYTHING: Object = Object {
+        addr: Addr(1 << 63),
+        size: 1,
+    };
+}
+
 /// What the ids of a trace stand for. Ids without an entry are shown as numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tables {

@@ -8,6 +8,9 @@
 //! - with every access to an object in D (caveat 3), and every synchronisation on a lock, barrier or channel whose id is an
 //!   address in D.
 //!
+//! A call that reaches [`Object::EVERYTHING`] has to do with every access, every synchronisation and every other call that reaches
+//! something.
+//!
 //! These edges are hard: they hold for racing accesses as well. A global variable that a call uses belongs in D (caveat 5).
 //!
 //! Algorithm 5 alone lets two things through that a missing event could observe; here both are kept:
@@ -30,6 +33,8 @@ use rustc_hash::FxHashMap;
 struct Call {
     slot: u32,
     objects: Vec<Object>,
+    /// It reaches [`Object::EVERYTHING`], and no objects are named.
+    everything: bool,
     /// Cells of these objects that others touch, too.
     cells: Vec<u32>,
     /// The last event of the call, or the last access to its objects while it is open.
@@ -47,6 +52,17 @@ struct Reach {
     open: Vec<u32>,
 }
 
+/// What is known of the calls that reach everything. They are not looked up by cells: each would have all of them.
+#[derive(Debug, Default)]
+struct Everything {
+    /// The last event of such a call.
+    last: Option<Id>,
+    /// Of each thread the last access, synchronisation or event of another call since then.
+    since: FxHashMap<u32, Id>,
+    /// Such calls that are open.
+    open: Vec<u32>,
+}
+
 /// The calls of a window.
 #[derive(Debug, Default)]
 pub struct Calls {
@@ -58,6 +74,7 @@ pub struct Calls {
     /// Calls open at present, for each thread.
     open: FxHashMap<u32, Vec<u32>>,
     reach: FxHashMap<u32, Reach>,
+    everything: Everything,
 }
 
 impl Calls {
@@ -109,9 +126,12 @@ impl Calls {
     }
 
     fn add(&mut self, slot: u32, objects: &[Object]) -> u32 {
+        let everything = objects.contains(&Object::EVERYTHING);
+        let named = objects.iter().copied();
         self.calls.push(Call {
             slot,
-            objects: objects.iter().copied().filter(|object| object.size > 0).collect(),
+            objects: named.filter(|object| object.size > 0 && !everything).collect(),
+            everything,
             cells: Vec::new(),
             last: None,
         });
@@ -150,9 +170,22 @@ impl Calls {
         { self.of.get(&id) }.map_or(&[], |&number| &self.calls[number as usize].cells)
     }
 
+    /// Whether this event begins or ends a call that reaches everything.
+    pub fn reaches_everything(&self, id: Id) -> bool {
+        { self.of.get(&id) }.is_some_and(|&number| self.calls[number as usize].everything)
+    }
+
+    /// Whether such a call was open when the window began.
+    pub fn everything_open_at_start(&self) -> bool {
+        { self.carried.iter() }.any(|&number| self.calls[number as usize].everything)
+    }
+
     fn enter(&mut self, number: u32) {
         let call = &self.calls[number as usize];
         self.open.entry(call.slot).or_default().push(number);
+        if call.everything {
+            self.everything.open.push(number);
+        }
         for cell in &call.cells {
             self.reach.entry(*cell).or_default().open.push(number);
         }
@@ -162,6 +195,7 @@ impl Calls {
         let Some(number) = self.open.get_mut(&slot).and_then(Vec::pop) else {
             return;
         };
+        self.everything.open.retain(|&other| other != number);
         for cell in &self.calls[number as usize].cells {
             if let Some(reach) = self.reach.get_mut(cell) {
                 reach.open.retain(|&other| other != number);
@@ -188,8 +222,10 @@ impl Calls {
             self.enter(number);
         }
         if let Some(print) = Footprint::of(&event.op) {
+            self.touch_everything(id, slot, hard, soft);
             grid.visit_footprint(&print, |cell, _, _| self.touch(id, slot, cell, hard, soft));
         } else if let Some(at) = sync_of(event) {
+            self.touch_everything(id, slot, hard, soft);
             grid.visit(MEMORY, at.0, at.0, |cell, _, _| {
                 self.touch(id, slot, cell, hard, soft);
             });
@@ -197,6 +233,13 @@ impl Calls {
         for &number in self.open.get(&slot).into_iter().flatten() {
             let call = &mut self.calls[number as usize];
             hard.extend(call.last.replace(id));
+            if call.everything {
+                hard.extend(self.everything.last.replace(id));
+                hard.extend(self.everything.since.drain().map(|(_, before)| before));
+            } else if !call.objects.is_empty() {
+                hard.extend(self.everything.last);
+                self.everything.since.insert(slot, id);
+            }
             for cell in &call.cells {
                 let reach = self.reach.entry(*cell).or_default();
                 hard.extend(reach.last.replace(id));
@@ -205,6 +248,18 @@ impl Calls {
         }
         if event.op == Op::CallEnd {
             self.leave(slot);
+        }
+    }
+
+    /// An access or synchronisation, seen from the calls of others that reach everything.
+    fn touch_everything(&mut self, id: Id, slot: u32, hard: &mut Vec<Id>, soft: &mut Vec<Id>) {
+        hard.extend(self.everything.last);
+        self.everything.since.insert(slot, id);
+        for &number in &self.everything.open {
+            let call = &mut self.calls[number as usize];
+            if call.slot != slot {
+                soft.extend(call.last.replace(id));
+            }
         }
     }
 

@@ -278,6 +278,9 @@ struct Builder<'w> {
     lockset_numbers: Numbering<Vec<(SyncId, Mode)>>,
     lockset_of: Vec<u32>,
     last_writer: Vec<Option<Id>>,
+    /// Cells written since the last begin or end of a call that reaches everything, and whether there was one.
+    changed: Vec<u32>,
+    swept: bool,
     /// The last touch of a cell by each thread since it came into being, and what brought it into being.
     touched: Vec<Vec<Id>>,
     birth: Vec<Option<Id>>,
@@ -315,6 +318,8 @@ impl<'w> Builder<'w> {
             lockset_numbers: Numbering::default(),
             lockset_of: Vec::new(),
             last_writer: Vec::new(),
+            changed: Vec::new(),
+            swept: false,
             touched: Vec::new(),
             birth: Vec::new(),
         };
@@ -541,9 +546,15 @@ impl<'w> Builder<'w> {
             calls
                 .open_at_start()
                 .for_each(|cell| written[cell as usize] = true);
+            if calls.everything_open_at_start() {
+                return;
+            }
         }
         for (id, event) in self.window.events.iter().enumerate() {
             if let Some(calls) = &self.calls {
+                if calls.reaches_everything(id as Id) {
+                    return;
+                }
                 for &cell in calls.reached_by(id as Id) {
                     written[cell as usize] = true;
                 }
@@ -587,6 +598,7 @@ impl<'w> Builder<'w> {
                 if print.reads {
                     let value = if print.writes { None } else { part };
                     let value = value.or_else(|| match writer {
+                        None if self.swept => None,
                         None => cell.initial,
                         Some(writer) => value_of(&graph.events[writer as usize], at, size),
                     });
@@ -606,6 +618,7 @@ impl<'w> Builder<'w> {
                         cell.by_value.entry(value).or_default().push(id);
                     }
                     self.last_writer[number as usize] = Some(id);
+                    self.changed.push(number);
                 }
                 if print.kind.is_access() {
                     cell.accesses.push(id);
@@ -613,8 +626,20 @@ impl<'w> Builder<'w> {
             });
         }
         if let Some(calls) = &self.calls {
-            // A call may read and change all that it can reach.
-            for &number in calls.reached_by(id) {
+            // A call may read and change all that it can reach. If that is everything, then what nobody has changed since the last such call
+            // needs no mention: its order with all other writes is fixed.
+            let everything = calls.reaches_everything(id);
+            let mut changed = Vec::new();
+            if everything {
+                self.swept = true;
+                changed = std::mem::take(&mut self.changed);
+                changed.sort_unstable();
+                changed.dedup();
+            }
+            for &number in calls.reached_by(id).iter().chain(&changed) {
+                if !everything {
+                    self.changed.push(number);
+                }
                 reads.items.push(Read {
                     cell: number,
                     writer: self.last_writer[number as usize],

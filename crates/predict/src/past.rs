@@ -3,7 +3,7 @@
 //! Prediction looks at a window as if everything before it had happened as observed. Memory grows with threads, locks held
 //! and, up to [`VALUES`], with locations; what is forgotten beyond that can only cost a race, never make one up.
 
-use deadheat_event::{AtomicOp, Event, Mode, ObjectSetId, Op, SyncId, Tables, ThreadId};
+use deadheat_event::{AtomicOp, Event, Mode, Object, ObjectSetId, Op, SyncId, Tables, ThreadId};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
@@ -158,8 +158,11 @@ impl Values {
     }
 
     fn forget_objects(&mut self, objects: ObjectSetId, tables: &Tables) {
-        if !self.words.is_empty() {
-            for object in tables.objects(objects) {
+        let objects = tables.objects(objects);
+        if objects.contains(&Object::EVERYTHING) {
+            self.words.clear();
+        } else if !self.words.is_empty() {
+            for object in objects {
                 self.forget(object.addr.0, object.size);
             }
         }

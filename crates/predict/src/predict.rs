@@ -269,10 +269,15 @@ impl Looker<'_> {
         let window = self.window;
         let mut schedule = prefix;
         schedule.extend([pair.0, pair.1]);
-        let checker = self.checker.get_or_insert_with(|| {
+        if self.checker.is_none() {
             let objects = |set| window.objects(set).to_vec();
-            Checker::new(&window.events, &window.state, self.options.model, &objects)
-        });
+            let (model, deadline) = (self.options.model, self.deadline);
+            self.checker = Checker::new(&window.events, &window.state, model, &objects, deadline).ok();
+        }
+        let Some(checker) = &self.checker else {
+            self.found.outcome.undecided.windows = 1;
+            return false;
+        };
         let places: Vec<usize> = schedule.iter().map(|&event| event as usize).collect();
         if let Err(wrong) = checker.check(&places) {
             self.found.outcome.rejected += 1;

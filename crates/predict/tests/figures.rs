@@ -274,3 +274,43 @@ fn barriers_and_messages_order() {
         [&[(1, 2)], &[(1, 2)], &[(1, 2)], &[(1, 2)]],
     );
 }
+
+/// A call that reaches everything (the byte at 2⁶³) may have synchronised by whatever is accessed or synchronised on; what nothing of it comes in
+/// between still races.
+#[test]
+fn a_call_that_reaches_everything_is_ordered_with_everything() {
+    // By an atomic of another block, as the recorded half of a hand-over.
+    check(
+        "T1 w x @:1; T1 store flag sc; T2 call f {0x8000000000000000:1}; T2 ret; T2 w x @:2; T2 w y @:3; T1 w y @:4",
+        [&[(1, 2), (3, 4)], &[(1, 2), (3, 4)], &[(1, 2), (3, 4)], &[(3, 4)]],
+    );
+    // By a lock, by a call that reaches something, and not by one that reaches nothing.
+    check(
+        "T1 w x @:1; T1 acq L; T1 rel L; T2 call f {0x8000000000000000:1}; T2 ret; T2 w x @:2",
+        [&[(1, 2)], &[(1, 2)], &[(1, 2)], &[]],
+    );
+    check(
+        "T1 w a[1] @:1; T1 call g {z}; T1 ret; T2 call f {0x8000000000000000:1}; T2 ret; T2 w a[1] @:2",
+        [&[(1, 2)], &[(1, 2)], &[(1, 2)], &[]],
+    );
+    // What it finds when it begins stays: T1's write of x is the last before it.
+    check(
+        "T2 w x @:1; T2 w y @:2; T1 w x @:3; T1 w y @:4; T3 call f {0x8000000000000000:1}; T3 ret; T3 w z @:5",
+        [
+            &[(1, 3), (2, 4)],
+            &[(1, 3), (2, 4)],
+            &[(1, 3), (2, 4)],
+            &[(1, 3), (2, 4)],
+        ],
+    );
+}
+
+/// What was written before such a call is not known behind it, in later windows either.
+#[test]
+fn a_call_that_reaches_everything_leaves_no_value_known() {
+    let text = "T3 w x =5; T3 call f {0x8000000000000000:1}; T3 ret; T3 w a; T3 w a; T3 w a;
+        T1 w y; T1 acq L; T1 w x =7; T1 w x =5; T1 rel L; T2 acq L; T2 r x =5; T2 rel L; T2 w y; T3 w a; T3 w a";
+    assert!(!common::predicted_in(&parse(text), Model::Rdit, 12).contains(&(6, 14)));
+    let elsewhere = text.replace("0x8000000000000000:1", "b");
+    assert!(common::predicted_in(&parse(&elsewhere), Model::Rdit, 12).contains(&(6, 14)));
+}

@@ -6,12 +6,15 @@ use common::parse;
 use deadheat_predict::check::{Checker, State};
 use deadheat_predict::{Model, Options, Windows, look};
 use deadheat_trace::recipe::Trace;
+use std::time::{Duration, Instant};
 
 /// What the checker says of a schedule of the whole trace.
 fn verdict(trace: &Trace, model: Model, schedule: &[usize]) -> Result<(), String> {
     let state = State::default();
     let objects = |set| trace.tables.objects(set).to_vec();
-    Checker::new(&trace.events, &state, model, &objects).check(schedule)
+    let deadline = Instant::now() + Duration::from_secs(600);
+    let checker = Checker::new(&trace.events, &state, model, &objects, deadline).expect("time");
+    checker.check(schedule)
 }
 
 /// Good as it is; each other schedule is refused, with words that say why.

@@ -26,12 +26,6 @@ use std::path::Path;
 /// Events are written so many at once.
 const BATCH: usize = 4096;
 
-/// Stands for all that a call may reach, where one reaches too much to be told.
-const EVERYTHING: Object = Object {
-    addr: Addr(1 << 63),
-    size: 1,
-};
-
 /// How it came out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Merged {
@@ -45,7 +39,7 @@ pub struct Merged {
 pub fn merge(path: &Path, command: &[String], sink: &mut dyn Sink) -> Result<Merged> {
     let file = File::open(path).context("cannot read what was recorded")?;
     let spill = Spill::open(&file)?;
-    let mut trace = Trace::new(sink, spill.wide);
+    let mut trace = Trace::new(sink);
     for line in spill.modules.lines() {
         trace.addresses.line(line);
     }
@@ -91,7 +85,6 @@ pub fn merge(path: &Path, command: &[String], sink: &mut dyn Sink) -> Result<Mer
 struct Spill {
     threads: BTreeMap<u32, VecDeque<Block>>,
     modules: String,
-    wide: bool,
     /// What comes later is not to be trusted.
     stop: u64,
 }
@@ -108,7 +101,6 @@ impl Spill {
         let mut spill = Spill {
             threads: BTreeMap::new(),
             modules: String::new(),
-            wide: false,
             stop: u64::MAX,
         };
         let len = file.metadata().context("cannot read what was recorded")?.len();
@@ -122,7 +114,6 @@ impl Spill {
         if header[..8] != MAGIC {
             bail!("what was recorded is damaged; record again, to a directory with room for it");
         }
-        spill.wide = header[spill::WIDE] != 0;
         if header[spill::STOPPED] != 0 {
             let inverted = header[spill::STOP_TIME..spill::STOP_TIME + 8].try_into();
             spill.stop = !inverted.map_or(0, u64::from_le_bytes);
@@ -255,12 +246,11 @@ struct Trace<'s> {
     /// What the calls of a thread reached, in the order in which that was told.
     lists: HashMap<u32, Vec<ObjectSetId>>,
     known: Known,
-    wide: bool,
     memory: Memory,
 }
 
 impl<'s> Trace<'s> {
-    fn new(sink: &'s mut dyn Sink, wide: bool) -> Trace<'s> {
+    fn new(sink: &'s mut dyn Sink) -> Trace<'s> {
         Trace {
             sink,
             tables: Interner::new(),
@@ -277,7 +267,6 @@ impl<'s> Trace<'s> {
             objects: HashMap::new(),
             lists: HashMap::new(),
             known: Known::default(),
-            wide,
             memory: Memory::default(),
         }
     }
@@ -404,10 +393,10 @@ impl<'s> Trace<'s> {
             return Ok(());
         } else if is(Kind::CallBegin) {
             let mut objects = self.objects.remove(&thread).unwrap_or_default();
-            if self.wide {
-                objects.push(EVERYTHING);
+            // Without a number of objects: it reaches too much to be told.
+            if value.is_none() {
+                objects.push(Object::EVERYTHING);
             }
-            debug_assert!(value.is_some() || self.wide);
             let objects = self.tables.objects(self.known.cut(&objects));
             self.lists.entry(thread).or_default().push(objects);
             self.call(addr, objects)

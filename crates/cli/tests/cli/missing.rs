@@ -3,7 +3,7 @@
 use crate::harness::{Files, Ran, command, deadheat, ran, root};
 use crate::native::cache;
 use crate::record::{is_well_formed, read, record, values_agree};
-use deadheat_event::{Event, Op, Tables};
+use deadheat_event::{Event, Object, Op, Tables};
 use std::collections::BTreeSet;
 
 /// The names of the missing calls of a trace.
@@ -221,6 +221,78 @@ int main(void) {
         let (events, tables) = read(&trace);
         assert_eq!(missing(&events, &tables).len(), exclude.len());
         assert!(predicted(&trace, "rdit").is_empty(), "{exclude:?}");
+    }
+}
+
+#[test]
+fn a_call_that_reaches_too_much_to_be_told_reaches_everything() {
+    // As above, but from `box` more blocks can be reached than are looked through.
+    let files = Files::new();
+    let source = files.file(
+        "wide.c",
+        r#"#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+struct node { struct node *next; };
+struct box { atomic_int full; struct item { long data; } *item; struct node *list; };
+static long racy;
+static void publish(struct box *box) { atomic_store(&box->full, 1); }
+static void wait_for(struct box *box) { while (!atomic_load(&box->full)) sched_yield(); }
+static void *reader(void *argument) {
+    struct box *box = argument;
+    wait_for(box);
+    return (void *)(box->item->data - 5);
+}
+static void *racer(void *argument) {
+    racy = (long)argument;
+    return NULL;
+}
+int main(void) {
+    struct box *box = calloc(1, sizeof *box);
+    for (int i = 0; i < 5000; i++) {
+        struct node *node = malloc(sizeof *node);
+        node->next = box->list;
+        box->list = node;
+    }
+    pthread_t thread, racers[2];
+    pthread_create(&thread, NULL, reader, box);
+    struct item *item = malloc(sizeof *item);
+    item->data = 5;
+    box->item = item;
+    publish(box);
+    void *wrong;
+    pthread_join(thread, &wrong);
+    for (long i = 0; i < 2; i++) pthread_create(&racers[i], NULL, racer, (void *)i);
+    for (long i = 0; i < 2; i++) pthread_join(racers[i], NULL);
+    return wrong != NULL || racy > 1;
+}
+"#,
+    );
+    let trace = files.path("run.dht");
+    for exclude in [&["publish", "wait_for"][..], &["publish"], &["wait_for"]] {
+        let mut arguments = vec!["-o", &trace, "--cflags", "-O1"];
+        for name in exclude {
+            arguments.extend(["--exclude", name]);
+        }
+        arguments.push(&source);
+        recorded(&arguments);
+        is_well_formed(&trace);
+        let (events, tables) = read(&trace);
+        let wide = |op: &Op| match op {
+            Op::CallBegin { objects, .. } => tables.objects(*objects).contains(&Object::EVERYTHING),
+            _ => false,
+        };
+        assert_eq!(count(&events, wide), exclude.len(), "{exclude:?}");
+        // The race that there is, and no other.
+        assert_eq!(
+            predicted(&trace, "rdit"),
+            BTreeSet::from([(16, 16)]),
+            "{exclude:?}"
+        );
+        if exclude.len() == 2 {
+            assert!(predicted(&trace, "mc").len() > 1, "the hand-over is not seen");
+        }
     }
 }
 

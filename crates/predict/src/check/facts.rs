@@ -1,11 +1,11 @@
 //! What the observed order of a window says: who is who, what was read from where, what had to wait for what.
 
-use super::Incarnations;
-use super::calls::{self, Call};
+use super::calls::{self, Calls, Reached};
 use super::state::{Bytes, State};
+use super::{Clock, Incarnations, Late};
 use crate::Model;
 use deadheat_event::{AtomicOp, Event, Object, ObjectSetId, Op, SyncId, ThreadId};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// Where a value came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +138,9 @@ pub struct Facts {
     pub writes: Vec<Vec<usize>>,
     /// What a free must come behind.
     pub freed_after: Vec<Vec<usize>>,
-    pub calls: Vec<Call>,
+    pub calls: Calls,
+    /// Begins and ends of calls that reach everything: whatever was written before is not known any more.
+    pub sweeps: HashSet<usize>,
     /// The first byte or element of each piece.
     bounds: Vec<(u64, u64)>,
     accesses: Vec<Option<Access>>,
@@ -151,7 +153,8 @@ impl Facts {
         state: &State,
         model: Model,
         objects: &dyn Fn(ObjectSetId) -> Vec<Object>,
-    ) -> Facts {
+        clock: Clock,
+    ) -> Result<Facts, Late> {
         let mut facts = Facts {
             thread: Vec::new(),
             turn: Vec::new(),
@@ -161,7 +164,8 @@ impl Facts {
             reads: vec![Vec::new(); events.len()],
             writes: vec![Vec::new(); events.len()],
             freed_after: vec![Vec::new(); events.len()],
-            calls: Vec::new(),
+            calls: Calls::default(),
+            sweeps: HashSet::new(),
             bounds: Vec::new(),
             accesses: events.iter().map(|event| access(&event.op)).collect(),
             first_values: HashMap::new(),
@@ -171,12 +175,12 @@ impl Facts {
             facts.calls = calls::find(events, &facts.thread, &facts.at_start, state, objects);
         }
         facts.cut();
-        facts.waits(events, state);
-        facts.memory(&state.bytes);
+        facts.waits(events, state, clock)?;
+        facts.memory(&state.bytes, clock)?;
         if model == Model::Rdit {
-            calls::relate(&mut facts, events);
+            calls::relate(&mut facts, events, clock)?;
         }
-        facts
+        Ok(facts)
     }
 
     fn threads(&mut self, events: &[Event]) {
@@ -222,12 +226,13 @@ impl Facts {
     }
 
     /// Barriers and channels.
-    fn waits(&mut self, events: &[Event], state: &State) {
+    fn waits(&mut self, events: &[Event], state: &State, clock: Clock) -> Result<(), Late> {
         let mut state = state.clone();
         let mut entered: BTreeMap<(SyncId, u64), Vec<usize>> = BTreeMap::new();
         let mut sends: BTreeMap<SyncId, Vec<usize>> = BTreeMap::new();
         let mut receives: BTreeMap<SyncId, Vec<usize>> = BTreeMap::new();
         for (event, e) in events.iter().enumerate() {
+            clock.at(event)?;
             let round = |state: &State, barrier| {
                 let (_, inside) = state.barriers.get(&barrier)?;
                 inside.get(&e.thread).copied()
@@ -265,6 +270,7 @@ impl Facts {
                 _ => state.happen(e),
             }
         }
+        Ok(())
     }
 
     /// Cuts memory at every first and behind every last byte.
@@ -282,10 +288,8 @@ impl Facts {
                 elements.for_each(|at| range(access.space, at, at));
             }
         }
-        for call in &self.calls {
-            for object in &call.objects {
-                range(0, object.addr.0, calls::last_byte(object));
-            }
+        for object in self.calls.objects() {
+            range(0, object.addr.0, calls::last_byte(object));
         }
         self.bounds = bounds.into_iter().collect();
     }
@@ -317,6 +321,11 @@ impl Facts {
                 self.pieces(access.space, at, if single { access.last } else { at })
             })
         })
+    }
+
+    /// Whether an event accesses anything.
+    pub fn touches(&self, event: usize) -> bool {
+        self.accesses[event].is_some()
     }
 
     /// The piece of memory that has this address.
@@ -356,26 +365,48 @@ impl Facts {
         self.first_values.get(&piece).copied()
     }
 
-    fn memory(&mut self, bytes: &Bytes) {
+    fn memory(&mut self, bytes: &Bytes, clock: Clock) -> Result<(), Late> {
+        // Since the last sweep, and that.
         let mut writer: HashMap<usize, usize> = HashMap::new();
+        let mut swept: Option<usize> = None;
         let mut born: HashMap<usize, usize> = HashMap::new();
         let mut used: HashMap<usize, Vec<usize>> = HashMap::new();
         // What a call has reached may have changed.
         let mut touched: BTreeSet<usize> = BTreeSet::new();
-        for call in &self.calls {
-            if call.begin.is_none() {
-                touched.extend(call.objects.iter().flat_map(|object| self.object_pieces(object)));
+        let mut all_touched = false;
+        for reached in self.calls.at_start() {
+            match reached {
+                Reached::Everything => all_touched = true,
+                Reached::Objects(objects) => {
+                    touched.extend(objects.iter().flat_map(|object| self.object_pieces(object)));
+                }
             }
         }
         for event in 0..self.accesses.len() {
-            let reached: Vec<usize> = { self.calls.iter() }
-                .filter(|call| call.begin == Some(event) || call.end == Some(event))
-                .flat_map(|call| call.objects.iter().flat_map(|object| self.object_pieces(object)))
-                .collect();
+            clock.at(event)?;
+            let reached: Vec<usize> = match self.calls.at(event) {
+                None => Vec::new(),
+                Some(Reached::Objects(objects)) => { objects.iter() }
+                    .flat_map(|object| self.object_pieces(object))
+                    .collect(),
+                Some(Reached::Everything) => {
+                    // It finds what was written, and leaves nobody knows what. Pieces that were not written since the last such
+                    // event have what that left: nothing can come in between.
+                    let found = writer.drain().map(|(piece, write)| Seen {
+                        piece,
+                        source: Source::Event(write),
+                        value: None,
+                    });
+                    self.reads[event].extend(found);
+                    self.sweeps.insert(event);
+                    (swept, all_touched) = (Some(event), true);
+                    continue;
+                }
+            };
             let pieces: Vec<usize> = self.pieces_of(event).collect();
             if let Some(access) = self.accesses[event] {
                 for &piece in &pieces {
-                    if !touched.contains(&piece) && !self.first_values.contains_key(&piece) {
+                    if !all_touched && !touched.contains(&piece) && !self.first_values.contains_key(&piece) {
                         let carried = self
                             .piece_range(piece)
                             .and_then(|(first, last)| bytes.value(first, last));
@@ -403,7 +434,7 @@ impl Facts {
                 }
                 if access.reads {
                     for &piece in &pieces {
-                        let source = writer.get(&piece).copied();
+                        let source = writer.get(&piece).copied().or(swept);
                         let own = if access.writes {
                             None
                         } else {
@@ -431,7 +462,7 @@ impl Facts {
             for piece in reached {
                 self.reads[event].push(Seen {
                     piece,
-                    source: writer.get(&piece).copied().map_or(Source::Before, Source::Event),
+                    source: { writer.get(&piece).copied().or(swept) }.map_or(Source::Before, Source::Event),
                     value: None,
                 });
                 self.writes[event].push(piece);
@@ -439,6 +470,7 @@ impl Facts {
                 touched.insert(piece);
             }
         }
+        Ok(())
     }
 
     pub fn object_pieces(&self, object: &Object) -> std::ops::Range<usize> {

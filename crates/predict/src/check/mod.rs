@@ -24,6 +24,7 @@ use crate::Model;
 use deadheat_event::{Event, Mode, Object, ObjectSetId, Op, SyncId, ThreadId};
 use facts::{Facts, Source};
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Instant;
 
 /// A window to check witnesses in.
 #[derive(Debug)]
@@ -33,19 +34,52 @@ pub struct Checker<'w> {
     facts: Facts,
 }
 
+/// There was no time to find out what there is to check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Late;
+
+/// Says when time is over.
+#[derive(Clone, Copy, Debug)]
+struct Clock(Instant);
+
+impl Clock {
+    fn now(self) -> Result<(), Late> {
+        if Instant::now() >= self.0 {
+            Err(Late)
+        } else {
+            Ok(())
+        }
+    }
+
+    /// The same, looked at now and then as events go by.
+    fn at(self, event: usize) -> Result<(), Late> {
+        if event.is_multiple_of(256) {
+            self.now()
+        } else {
+            Ok(())
+        }
+    }
+}
+
 /// Where an event stands in a schedule.
 const ABSENT: usize = usize::MAX;
 
 impl<'w> Checker<'w> {
-    /// For these events behind `state`. `objects` names what sets stand for.
+    /// For these events behind `state`. `objects` names what sets stand for. Fails if it is not ready by the `deadline`.
     pub fn new(
         events: &'w [Event],
         state: &'w State,
         model: Model,
         objects: &dyn Fn(ObjectSetId) -> Vec<Object>,
-    ) -> Checker<'w> {
-        let facts = Facts::new(events, state, model, objects);
-        Checker { events, state, facts }
+        deadline: Instant,
+    ) -> Result<Checker<'w>, Late> {
+        let facts = Facts::new(events, state, model, objects, Clock(deadline))?;
+        Ok(Checker { events, state, facts })
+    }
+
+    /// How many relations of events to calls each check goes through.
+    pub fn relations(&self) -> usize {
+        self.facts.calls.size()
     }
 
     /// Replays a schedule: places of events in the window, the racing accesses last.
@@ -69,6 +103,7 @@ impl<'w> Checker<'w> {
             next: HashMap::new(),
             holders: self.holders(),
             contents: HashMap::new(),
+            swept: None,
         };
         for &event in prefix {
             replay.step(event)?;
@@ -129,8 +164,9 @@ struct Replay<'c> {
     next: HashMap<usize, usize>,
     /// Who holds each lock, once for each acquire.
     holders: HashMap<SyncId, Vec<(usize, Mode)>>,
-    /// The last write of each piece.
+    /// The last write of each piece since the last sweep, and that.
     contents: HashMap<usize, usize>,
+    swept: Option<usize>,
 }
 
 impl Replay<'_> {
@@ -190,7 +226,7 @@ impl Replay<'_> {
             }
         }
         for read in &facts.reads[event] {
-            let now = self.contents.get(&read.piece).copied();
+            let now = self.contents.get(&read.piece).copied().or(self.swept);
             let value = match now {
                 None => facts.first_value(read.piece),
                 Some(write) => facts.written(write, read.piece),
@@ -199,6 +235,10 @@ impl Replay<'_> {
             if !same && (value.is_none() || value != read.value) {
                 return Err(format!("event {event} reads another value than it did"));
             }
+        }
+        if facts.sweeps.contains(&event) {
+            self.contents.clear();
+            self.swept = Some(event);
         }
         for &piece in &facts.writes[event] {
             self.contents.insert(piece, event);

@@ -1,6 +1,6 @@
 //! What the checker keeps of the events in front of a window.
 
-use deadheat_event::{AtomicOp, Event, Mode, ObjectSetId, Op, SyncId, Tables, ThreadId};
+use deadheat_event::{AtomicOp, Event, Mode, Object, ObjectSetId, Op, SyncId, Tables, ThreadId};
 use std::collections::{BTreeMap, HashMap};
 
 /// Words whose value is remembered, at most; then all is forgotten, as the solver does, so that both know the same.
@@ -107,7 +107,12 @@ impl Bytes {
     }
 
     fn unknown(&mut self, objects: ObjectSetId, tables: &Tables) {
-        for object in tables.objects(objects) {
+        let objects = tables.objects(objects);
+        if objects.contains(&Object::EVERYTHING) {
+            self.0.clear();
+            return;
+        }
+        for object in objects {
             self.set(object.addr.0, object.size, None);
         }
     }

@@ -219,7 +219,14 @@ impl Call {
         brute.thread[event] == self.thread && self.begin <= event && event <= self.end
     }
 
+    fn reaches_everything(&self) -> bool {
+        self.objects.contains(&Object::EVERYTHING)
+    }
+
     fn reaches(&self, byte: u64) -> bool {
+        if self.reaches_everything() {
+            return true;
+        }
         let has = |o: &Object| (o.addr.0..o.addr.0 + u64::from(o.size)).contains(&byte);
         self.objects.iter().any(has)
     }
@@ -232,12 +239,19 @@ impl Call {
             | Op::BarrierLeave { barrier: SyncId(id) }
             | Op::Send { channel: SyncId(id) }
             | Op::Receive { channel: SyncId(id) } => self.reaches(id),
+            _ if self.reaches_everything() => brute.touches[event].is_some(),
             _ => { brute.touches[event].iter().flat_map(|touch| &touch.spots) }
                 .any(|spot| matches!(spot, Spot::Byte(at) if self.reaches(*at))),
         }
     }
 
     fn meets(&self, other: &Call) -> bool {
+        if other.reaches_everything() {
+            return !self.objects.is_empty();
+        }
+        if self.reaches_everything() {
+            return !other.objects.is_empty();
+        }
         let bytes = |o: &Object| o.addr.0..o.addr.0 + u64::from(o.size);
         self.objects
             .iter()
@@ -386,11 +400,22 @@ impl<'t> Brute<'t> {
     }
 
     fn memory(&mut self, calls: &[Call]) {
+        let touched = self.touches.iter().flatten().flat_map(|touch| &touch.spots);
+        let named = { calls.iter().flat_map(|call| &call.objects) }
+            .flat_map(|o| (o.addr.0..o.addr.0 + u64::from(o.size)).map(Spot::Byte));
+        let everything: BTreeSet<Spot> = touched.copied().chain(named).collect();
         let mut writer: HashMap<Spot, usize> = HashMap::new();
         let mut birth: HashMap<Spot, usize> = HashMap::new();
         let mut used: HashMap<Spot, Vec<usize>> = HashMap::new();
         for i in 0..self.events.len() {
             for call in calls.iter().filter(|call| call.begin == i || call.end == i) {
+                if call.reaches_everything() {
+                    for &spot in &everything {
+                        self.sees[i].push((spot, writer.insert(spot, i), None));
+                        self.changes[i].push(spot);
+                    }
+                    continue;
+                }
                 for object in &call.objects {
                     for spot in (object.addr.0..object.addr.0 + u64::from(object.size)).map(Spot::Byte) {
                         self.sees[i].push((spot, writer.insert(spot, i), None));

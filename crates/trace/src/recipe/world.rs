@@ -112,6 +112,7 @@ impl<'c> World<'c> {
             sets.push(interner.objects(vec![variable(n)]));
             sets.push(interner.objects(vec![variable(n), variable((n + 1) % count)]));
         }
+        sets.push(interner.objects(vec![Object::EVERYTHING]));
         World {
             config,
             actions: actions(config),
