@@ -167,12 +167,19 @@ fn races(results: &Results) -> Table {
     table
 }
 
+/// The counters, the variants of a workload below each other.
 fn counted(results: &Results) -> Table {
+    let counted = || results.points.iter().filter(|point| !point.counters.is_empty());
     let mut head = vec!["workload".to_owned(), "threads".to_owned(), "size".to_owned()];
     head.extend(counters::NAMES.iter().map(|(name, _)| (*name).to_owned()));
     head.insert(5, "check ratio".to_owned());
-    let mut table = Table::new(1, head);
-    for point in results.points.iter().filter(|point| !point.counters.is_empty()) {
+    // Of one tool it is clear whose they are.
+    let several = counted().any(|point| Some(&point.tool) != counted().next().map(|first| &first.tool));
+    if several {
+        head.insert(1, "tool".to_owned());
+    }
+    let mut table = Table::new(1 + usize::from(several), head);
+    for point in counted() {
         let mut row = vec![
             point.workload.clone(),
             point.threads.to_string(),
@@ -184,6 +191,9 @@ fn counted(results: &Results) -> Table {
         }));
         let ratio = counters::check_ratio(&point.counters);
         row.insert(5, ratio.map_or("–".to_owned(), number));
+        if several {
+            row.insert(1, point.tool.clone());
+        }
         table.row(row);
     }
     table
@@ -231,5 +241,11 @@ mod tests {
             text.contains("| fft | 2 | 100 | 4,000 | 1,000 | 0.25 | – |"),
             "{text}"
         );
+        let mut variant = all_points.points[0].clone();
+        variant.tool = "pl".to_owned();
+        all_points.points.push(variant);
+        let text = all(&all_points);
+        assert!(text.contains("| fft | deadheat | 2 | 100 | 4,000 |"), "{text}");
+        assert!(text.contains("| fft | pl | 2 | 100 | 4,000 |"), "{text}");
     }
 }

@@ -210,6 +210,14 @@ pub const TOOLS: &[Tool] = &[
         ..VARIANT
     },
     Tool {
+        name: "pl",
+        about: "deadheat with its placement and no compressed shadow",
+        build: OURS,
+        counting: Some(COUNTING),
+        environment: UNCOMPRESSED,
+        ..VARIANT
+    },
+    Tool {
         name: "tsan",
         about: "clang's ThreadSanitizer, its search for deadlocks off",
         build: Build {
@@ -399,6 +407,23 @@ mod tests {
                 let key = |build: &Build| (build.compiler, build.cflags, build.rustflags, build.environment);
                 assert_eq!(key(&a.build), key(&b.build), "{} {}", a.name, b.name);
             }
+        }
+    }
+
+    #[test]
+    fn variants_with_the_same_placement_differ_by_compression() {
+        for (without, with) in [("ft", "ss"), ("rc", "sc"), ("pl", DEADHEAT)] {
+            let (without, with) = (named(without).unwrap(), named(with).unwrap());
+            assert_eq!(without.build.name, with.build.name);
+            let counting = |tool: &Tool| tool.counting.as_ref().map(|build| build.name);
+            assert_eq!(counting(without), counting(with));
+            assert_eq!(
+                (without.environment, with.environment),
+                (UNCOMPRESSED, &[][..]),
+                "{}",
+                without.name
+            );
+            assert!(without.variant);
         }
     }
 
