@@ -28,7 +28,10 @@ pub const NAMES: [(&str, &str); 7] = [
     ),
     ("atomics", "atomic operations"),
     ("shadow-bytes", "memory of the shadow at the end"),
-    ("shadow-states", "granules of eight bytes with a state at the end"),
+    (
+        "shadow-states",
+        "states at the end: of eight bytes each, or, where the shadow is compressed, of as many as share one",
+    ),
 ];
 
 /// Runs a workload as `tool` does, built to count. The inner error says why it could not.

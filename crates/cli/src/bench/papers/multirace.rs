@@ -7,12 +7,12 @@ use crate::bench::results::Quantity;
 use crate::bench::tools::{DEADHEAT, NATIVE};
 use crate::meter::thousands;
 use anyhow::Result;
-use deadheat_abi::shadow::GRANULE;
 use deadheat_detect::select::{Choice, DetectorName};
 use deadheat_event::{Addr, Event, Op};
 
 /// What the programs do. What counted faults and minipages there has no like here: what stands in their place are the
-/// race checks and the states.
+/// race checks and the states. Nor is it counted how much memory threads share, of which a compressed state has no
+/// fixed part: the memory of the shadow, which is kept for it, stands in its place.
 pub fn table_1(sources: &Sources<'_>) -> Result<String> {
     let results = sources.results()?;
     let threads = results.threads().into_iter().find(|threads| *threads == 2);
@@ -20,7 +20,7 @@ pub fn table_1(sources: &Sources<'_>) -> Result<String> {
     let head = [
         "program",
         "input set",
-        "shared memory MB",
+        "shadow MB",
         "states",
         "race checks",
         "atomics",
@@ -37,7 +37,7 @@ pub fn table_1(sources: &Sources<'_>) -> Result<String> {
         table.row([
             name.to_owned(),
             native.size.to_string(),
-            of("shadow-states").map_or("–".to_owned(), |states| megabytes((states * GRANULE) as f64)),
+            of("shadow-bytes").map_or("–".to_owned(), |bytes| megabytes(bytes as f64)),
             count("shadow-states"),
             count("race-checks"),
             count("atomics"),
@@ -47,7 +47,8 @@ pub fn table_1(sources: &Sources<'_>) -> Result<String> {
         ]);
     }
     Ok(format!(
-        "{table}\nWith {threads} threads. Shared memory is what has a state at the end of the run, eight bytes each.\n"
+        "{table}\nWith {threads} threads. The shadow is what is kept about memory that threads can share, with whole pages, and not that memory itself, \
+         which is not counted: a state is that of eight bytes, or, where the shadow is compressed, of as many as share one.\n"
     ))
 }
 
