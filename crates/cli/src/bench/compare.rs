@@ -2,7 +2,8 @@
 //!
 //! What is compared is the multiple of native in the same repetition, so that a machine that is slower today is not taken
 //! for a slower tool. It has changed if the middle halves of the repetitions (from the first quartile to the third) have
-//! nothing in common and the medians differ by more than a threshold.
+//! nothing in common and the medians differ by more than a threshold. Fewer than [`ENOUGH`] repetitions do not show how far
+//! they scatter, so whoever reads of a change is told so.
 
 use super::markdown::{Table, number};
 use super::put;
@@ -12,6 +13,9 @@ use super::workload::matches;
 use anyhow::{Result, bail};
 use std::path::Path;
 use std::process::ExitCode;
+
+/// So many repetitions say something about noise.
+const ENOUGH: usize = 3;
 
 /// A difference beyond noise.
 #[derive(Clone, Debug, PartialEq)]
@@ -46,11 +50,12 @@ pub fn run(old: &Path, new: &Path, threshold: f64, names: &[String]) -> Result<E
             old.machine.cpu, new.machine.cpu
         ))?;
     }
-    let counts = |change: &&Change| match names {
-        [] => is_ours(&change.tool),
-        names => matches(names, &change.tool),
+    let counts = |tool: &str| match names {
+        [] => is_ours(tool),
+        names => matches(names, tool),
     };
-    let (ours, others): (Vec<&Change>, Vec<&Change>) = changes.iter().partition(counts);
+    let (ours, others): (Vec<&Change>, Vec<&Change>) =
+        changes.iter().partition(|change| counts(&change.tool));
     let mut table = Table::new(3, ["workload", "tool", "what", "before ×", "now ×", "change"]);
     for change in &ours {
         table.row(row(change));
@@ -63,6 +68,17 @@ pub fn run(old: &Path, new: &Path, threshold: f64, names: &[String]) -> Result<E
             "{} of the others changed as well, so the machine may not have been quiet.",
             others.len()
         ))?;
+    }
+    let few = few(&old, &new, counts);
+    if few > 0 {
+        put(format_args!(
+            "{few} of them with fewer than {ENOUGH} runs, which do not show noise: a change of these may be none. Measure with --runs {ENOUGH} or more."
+        ))?;
+    }
+    for (word, one, other) in [("before", &old, &new), ("now", &new, &old)] {
+        for name in alone(one, other, counts) {
+            put(format_args!("Only measured {word}: {name}"))?;
+        }
     }
     let worse = ours.iter().filter(|change| change.is_worse()).count();
     put(format_args!(
@@ -104,16 +120,9 @@ pub fn changes(old: &Results, new: &Results, threshold: f64) -> (Vec<Change>, us
             continue;
         };
         compared += 1;
-        let Point {
-            workload,
-            threads,
-            size,
-            tool,
-            ..
-        } = now;
         let change = |what, ratios| Change {
-            name: format!("{workload} {threads} {size}"),
-            tool: tool.clone(),
+            name: name(now),
+            tool: now.tool.clone(),
             what,
             ratios,
         };
@@ -132,6 +141,32 @@ pub fn changes(old: &Results, new: &Results, threshold: f64) -> (Vec<Change>, us
         }
     }
     (changes, compared)
+}
+
+/// Of how many points that count and are in both, one side has too few repetitions to show noise.
+fn few(old: &Results, new: &Results, counts: impl Fn(&str) -> bool) -> usize {
+    let points = new.points.iter();
+    let measured = points.filter(|point| point.tool != NATIVE && counts(&point.tool));
+    let is_few = |now: &&Point| {
+        let before = old.beside(now, &now.tool);
+        before.is_some_and(|before| now.samples.len().min(before.samples.len()) < ENOUGH)
+    };
+    measured.filter(is_few).count()
+}
+
+/// The points that count and are only in the first.
+fn alone(one: &Results, other: &Results, counts: impl Fn(&str) -> bool) -> Vec<String> {
+    let points = one.points.iter();
+    let measured = points.filter(|point| point.tool != NATIVE && counts(&point.tool));
+    measured
+        .filter(|point| other.beside(point, &point.tool).is_none())
+        .map(|point| format!("{} with {}", name(point), point.tool))
+        .collect()
+}
+
+/// Workload, threads and size.
+fn name(point: &Point) -> String {
+    format!("{} {} {}", point.workload, point.threads, point.size)
 }
 
 #[cfg(test)]
@@ -207,6 +242,30 @@ mod tests {
         let mut new = old.clone();
         new.points[1].size = 7;
         assert_eq!(changes(&old, &new, 0.03), (vec![], 0));
+    }
+
+    #[test]
+    fn what_only_one_has_is_named() {
+        let old = measured(&[3.0], 20);
+        let mut new = old.clone();
+        assert_eq!(alone(&old, &new, |_| true), Vec::<String>::new());
+        new.points[1].size = 7;
+        // The native program is what others are compared with, and no point of its own.
+        new.points[0].threads = 9;
+        assert_eq!(alone(&old, &new, |_| true), ["fft 2 100 with deadheat"]);
+        assert_eq!(alone(&new, &old, |_| true), ["fft 2 7 with deadheat"]);
+        assert_eq!(alone(&new, &old, |tool| tool == "tsan"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn fewer_than_three_runs_on_either_side_say_nothing_of_noise() {
+        let (two, three) = (measured(&[3.0, 3.1], 20), measured(&[3.0, 3.1, 3.2], 20));
+        let few = |old, new| few(old, new, |_| true);
+        assert_eq!((few(&two, &three), few(&three, &two)), (1, 1));
+        assert_eq!(few(&three, &three), 0);
+        let mut other = two.clone();
+        other.points[1].size = 7;
+        assert_eq!(few(&three, &other), 0, "what is not compared does not count");
     }
 
     #[test]
