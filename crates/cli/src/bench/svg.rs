@@ -1,5 +1,5 @@
-//! Plots: bars for each program, and cost against threads or size. Both axes of costs are logarithmic, from 1 up: a cost is a
-//! multiple. Colours change with those of the reader's screen.
+//! Plots: bars for each program, and cost against threads, size or what else is swept. The axis of costs is logarithmic and has
+//! 1 on it, where a cost is a multiple. Colours change with those of the reader's screen.
 
 use super::results::{Quantity, Results};
 use super::tools::NATIVE;
@@ -27,7 +27,12 @@ pub struct Plot {
     pub series: Vec<Series>,
     /// Bars, or else lines.
     pub bars: bool,
+    /// What values are in, as it stands behind them.
+    pub unit: &'static str,
 }
+
+/// The unit of multiples of native.
+const TIMES: &str = "×";
 
 const HEIGHT: f64 = 240.0;
 const LEFT: f64 = 60.0;
@@ -42,6 +47,14 @@ const STYLE: &str = "<style>text{fill:#222;font:11px sans-serif}.grid{stroke:#dd
 @media(prefers-color-scheme:dark){text{fill:#ddd}.grid{stroke:#444}}</style>\n";
 
 impl Plot {
+    /// Writes it to a file of that name.
+    pub fn write(&self, directory: &Path, name: &str) -> Result<PathBuf> {
+        std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
+        let path = directory.join(format!("{name}.svg"));
+        std::fs::write(&path, self.svg()).with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(path)
+    }
+
     /// As SVG.
     pub fn svg(&self) -> String {
         let each = match self.bars {
@@ -61,7 +74,7 @@ impl Plot {
                 .iter()
                 .flat_map(|series| series.values.iter().flatten().copied()),
         );
-        scale.grid(&mut svg, inner);
+        scale.grid(&mut svg, inner, self.unit);
         let step = inner / self.places.len().max(1) as f64;
         for (n, place) in self.places.iter().enumerate() {
             let x = step * (n as f64 + 0.5);
@@ -167,7 +180,7 @@ impl Scale {
         HEIGHT - HEIGHT * (value.max(1e-9).log2() - self.low) / (self.high - self.low)
     }
 
-    fn grid(&self, svg: &mut String, width: f64) {
+    fn grid(&self, svg: &mut String, width: f64, unit: &str) {
         let every = ((self.high - self.low) / 10.0).ceil().max(1.0) as usize;
         for power in (self.low as i32..=self.high as i32).step_by(every) {
             let value = 2f64.powi(power);
@@ -179,7 +192,7 @@ impl Scale {
             );
             let _ = writeln!(
                 svg,
-                "<text x=\"-6\" y=\"{:.1}\" text-anchor=\"end\">{value}×</text>",
+                "<text x=\"-6\" y=\"{:.1}\" text-anchor=\"end\">{value}{unit}</text>",
                 y + 4.0
             );
         }
@@ -192,14 +205,8 @@ fn escaped(text: &str) -> String {
 
 /// Writes the plots of a measurement, and says which.
 pub fn write(results: &Results, directory: &Path) -> Result<Vec<PathBuf>> {
-    std::fs::create_dir_all(directory).with_context(|| format!("cannot make {}", directory.display()))?;
-    let mut written = Vec::new();
-    for (name, plot) in plots(results) {
-        let path = directory.join(format!("{name}.svg"));
-        std::fs::write(&path, plot.svg()).with_context(|| format!("cannot write {}", path.display()))?;
-        written.push(path);
-    }
-    Ok(written)
+    let plots = plots(results).into_iter();
+    plots.map(|(name, plot)| plot.write(directory, &name)).collect()
 }
 
 fn plots(results: &Results) -> Vec<(String, Plot)> {
@@ -259,6 +266,7 @@ fn programs(results: &Results, threads: u64, quantity: Quantity, name: &str) -> 
         places: workloads.iter().map(|(name, _)| (*name).to_owned()).collect(),
         series: series(results, workloads.len(), value),
         bars: true,
+        unit: TIMES,
     }
 }
 
@@ -274,6 +282,7 @@ fn against_threads(results: &Results, workload: &str, quantity: Quantity, name: 
         places: threads.iter().map(ToString::to_string).collect(),
         series: series(results, threads.len(), value),
         bars: false,
+        unit: TIMES,
     }
 }
 
@@ -292,6 +301,7 @@ fn against_size(results: &Results, workload: &str, threads: u64, quantity: Quant
         places: sizes.iter().map(ToString::to_string).collect(),
         series: series(results, sizes.len(), value),
         bars: false,
+        unit: TIMES,
     }
 }
 
@@ -311,6 +321,7 @@ mod tests {
                 values: vec![Some(2.0), None, Some(8.0)],
             }],
             bars,
+            unit: TIMES,
         };
         assert_eq!(plot(true).svg().matches("<title>").count(), 2);
         let lines = plot(false).svg();

@@ -3,9 +3,11 @@
 use super::Sources;
 use super::traces::{Analysed, analyse, analyse_events};
 use crate::bench::markdown::{Table, megabytes, number};
+use crate::bench::svg::{Plot, Series};
 use anyhow::Result;
 use deadheat_detect::select::{Choice, FilterName};
 use deadheat_event::{Addr, Event, Mode, Op, SiteId, SyncId, Tables, ThreadId};
+use std::path::Path;
 
 const PLAIN: Choice = Choice {
     detector: deadheat_detect::select::DetectorName::FastTrack,
@@ -55,60 +57,96 @@ type Shape = (u32, u32, u32);
 const USUAL: Shape = (8, 200, 8);
 
 /// The best case: all threads take the same locks.
-pub fn figure_5_1(_: &Sources<'_>) -> Result<String> {
-    sweep(false)
+pub fn figure_5_1(sources: &Sources<'_>) -> Result<String> {
+    figure("tree-figure-5.1", false, sources.svg)
 }
 
 /// The worst case: locks of each thread's own, and a race.
-pub fn figure_5_3(_: &Sources<'_>) -> Result<String> {
-    sweep(true)
+pub fn figure_5_3(sources: &Sources<'_>) -> Result<String> {
+    figure("tree-figure-5.3", true, sources.svg)
 }
 
-fn sweep(private: bool) -> Result<String> {
+/// A parameter, and the programs in which it has several values.
+type Sweep = (&'static str, Vec<(u32, Shape)>);
+
+fn sweeps() -> [Sweep; 3] {
     let (threads, turns, locks) = USUAL;
-    let mut text = String::new();
-    for (title, shapes) in [
-        ("threads", [2, 4, 8, 16, 32, 64].map(|n| (n, (n, turns, locks)))),
+    let of = |values: [u32; 6], shape: &dyn Fn(u32) -> Shape| values.map(|n| (n, shape(n))).to_vec();
+    [
+        ("threads", of([2, 4, 8, 16, 32, 64], &|n| (n, turns, locks))),
         (
             "iterations",
-            [50, 100, 200, 400, 800, 1600].map(|n| (n, (threads, n, locks))),
+            of([50, 100, 200, 400, 800, 1600], &|n| (threads, n, locks)),
         ),
-        ("locks", [1, 2, 4, 8, 16, 32].map(|n| (n, (threads, turns, n)))),
-    ] {
-        let mut table = Table::new(
-            0,
-            [
-                title,
-                "FastTrack ms",
-                "TREE ms",
-                "FastTrack MB",
-                "TREE MB",
-                "skipped %",
-                "races",
-                "races behind TREE",
-            ],
-        );
-        for (n, shape) in shapes {
-            let events = program(shape, private);
-            let tables = Tables::default();
-            let plain = analyse_events(&events, &tables, &PLAIN)?;
-            let tree = analyse_events(&events, &tables, &with(FilterName::Tree))?;
-            table.row([
-                n.to_string(),
-                number(plain.seconds() * 1e3),
-                number(tree.seconds() * 1e3),
-                megabytes(plain.stats.bytes as f64),
-                megabytes(tree.stats.bytes as f64),
-                cells(&plain, &tree)[0].clone(),
-                plain.races.to_string(),
-                tree.races.to_string(),
-            ]);
-        }
+        ("locks", of([1, 2, 4, 8, 16, 32], &|n| (threads, turns, n))),
+    ]
+}
+
+/// A table for each parameter, and with `--svg DIR` a plot.
+fn figure(name: &str, private: bool, svg: Option<&Path>) -> Result<String> {
+    let (threads, turns, locks) = USUAL;
+    let mut text = String::new();
+    for sweep in sweeps() {
+        let (table, plot) = swept(&sweep, private)?;
         text.push_str(&format!("{table}\n"));
+        if let Some(directory) = svg {
+            plot.write(directory, &format!("{name}-{}", sweep.0))?;
+        }
     }
     Ok(format!(
         "{text}Otherwise {threads} threads, {turns} iterations, {locks} locks. The threads' turns follow each other.\n"
     ))
+}
+
+/// What a parameter does to FastTrack, alone and behind TREE.
+fn swept((parameter, shapes): &Sweep, private: bool) -> Result<(Table, Plot)> {
+    let mut table = Table::new(
+        0,
+        [
+            parameter,
+            "FastTrack ms",
+            "TREE ms",
+            "FastTrack MB",
+            "TREE MB",
+            "skipped %",
+            "races",
+            "races behind TREE",
+        ],
+    );
+    let mut curves = ["FastTrack", "TREE"].map(|name| Series {
+        name: name.to_owned(),
+        values: Vec::new(),
+    });
+    for &(n, shape) in shapes {
+        let events = program(shape, private);
+        let tables = Tables::default();
+        let plain = analyse_events(&events, &tables, &PLAIN)?;
+        let tree = analyse_events(&events, &tables, &with(FilterName::Tree))?;
+        let times = [plain.seconds() * 1e3, tree.seconds() * 1e3];
+        for (curve, time) in curves.iter_mut().zip(times) {
+            curve.values.push(Some(time));
+        }
+        table.row([
+            n.to_string(),
+            number(times[0]),
+            number(times[1]),
+            megabytes(plain.stats.bytes as f64),
+            megabytes(tree.stats.bytes as f64),
+            cells(&plain, &tree)[0].clone(),
+            plain.races.to_string(),
+            tree.races.to_string(),
+        ]);
+    }
+    let case = if private { "worst" } else { "best" };
+    let plot = Plot {
+        title: format!("TREE's {case} case: time against {parameter}"),
+        axis: format!("{parameter}; milliseconds of the analysis"),
+        places: shapes.iter().map(|(n, _)| n.to_string()).collect(),
+        series: curves.into(),
+        bars: false,
+        unit: " ms",
+    };
+    Ok((table, plot))
 }
 
 const X: Op = Op::Write {
@@ -186,5 +224,38 @@ mod tests {
         let events = program((4, 5, 2), true);
         let plain = analyse_events(&events, &Tables::default(), &PLAIN).unwrap();
         assert!(plain.races > 0);
+    }
+
+    #[test]
+    fn each_value_of_a_parameter_is_a_row_and_two_points() {
+        let sweep = ("locks", vec![(1, (2, 5, 1)), (2, (2, 5, 2)), (4, (2, 5, 4))]);
+        let (table, plot) = swept(&sweep, false).unwrap();
+        // Head and rule.
+        assert_eq!(table.to_string().lines().count(), 2 + 3);
+        assert_eq!(plot.places, ["1", "2", "4"]);
+        let svg = plot.svg();
+        assert_eq!(svg.matches("<polyline").count(), 2);
+        assert_eq!(svg.matches("<circle").count(), 2 * 3);
+        assert!(
+            svg.contains("best case: time against locks")
+                && svg.contains("FastTrack")
+                && svg.contains(" ms</text>")
+        );
+        let directory = tempfile::tempdir().unwrap();
+        let path = plot.write(directory.path(), "tree-figure-5.1-locks").unwrap();
+        assert_eq!(path, directory.path().join("tree-figure-5.1-locks.svg"));
+        assert_eq!(std::fs::read_to_string(path).unwrap(), svg);
+    }
+
+    #[test]
+    fn a_sweep_changes_one_parameter() {
+        let usual = <[u32; 3]>::from(USUAL);
+        for (place, (parameter, shapes)) in sweeps().into_iter().enumerate() {
+            for (n, shape) in shapes {
+                let mut expect = usual;
+                expect[place] = n;
+                assert_eq!(<[u32; 3]>::from(shape), expect, "{parameter}");
+            }
+        }
     }
 }
