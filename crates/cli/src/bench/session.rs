@@ -40,25 +40,26 @@ pub fn measure(plan: &Plan, builder: &Builder, meter: &Meter) -> Result<Vec<Poin
     let counted = |cell: &Cell<'_>| plan.counters && cell.program.is_some() && cell.tool.counting.is_some();
     let counts = cells.iter().filter(|cell| counted(cell)).count() as u64;
     let progress = Progress::new(timed * plan.runs + counts);
-    for _ in 0..plan.runs {
-        for cell in &mut cells {
-            let Some(program) = &cell.program else { continue };
-            progress.say(&cell.name());
-            progress.step();
-            // Whoever fails once fails again, and that may take long each time.
-            if cell.point.problem().is_some() {
-                continue;
-            }
-            let mut run = Run {
-                command: cell.tool.run(program),
-                environment: environment(cell.tool),
-            };
-            run.command.extend(cell.arguments());
-            let mut ran = meter.run(&run)?;
-            ran.sample.races = races(cell.tool.reports, &ran.stderr);
-            cell.point.samples.push(ran.sample);
+    in_turn(&mut cells, plan.runs, |cell| {
+        let Some(program) = &cell.program else {
+            return Ok(());
+        };
+        progress.say(&cell.name());
+        progress.step();
+        // Whoever fails once fails again, and that may take long each time.
+        if cell.point.problem().is_some() {
+            return Ok(());
         }
-    }
+        let mut run = Run {
+            command: cell.tool.run(program),
+            environment: environment(cell.tool),
+        };
+        run.command.extend(cell.arguments());
+        let mut ran = meter.run(&run)?;
+        ran.sample.races = races(cell.tool.reports, &ran.stderr);
+        cell.point.samples.push(ran.sample);
+        Ok(())
+    })?;
     for cell in cells.iter_mut().filter(|cell| counted(cell)) {
         let Some(build) = &cell.tool.counting else {
             continue;
@@ -72,6 +73,19 @@ pub fn measure(plan: &Plan, builder: &Builder, meter: &Meter) -> Result<Vec<Poin
         }
     }
     Ok(cells.into_iter().map(|cell| cell.point).collect())
+}
+
+/// Runs all once before any is run again, so that what disturbs the machine for a while disturbs one repetition of each, and
+/// not all repetitions of one.
+fn in_turn<'a>(
+    cells: &mut [Cell<'a>],
+    runs: u64,
+    mut run: impl FnMut(&mut Cell<'a>) -> Result<()>,
+) -> Result<()> {
+    for _ in 0..runs {
+        cells.iter_mut().try_for_each(&mut run)?;
+    }
+    Ok(())
 }
 
 /// All points of a plan, with their programs. What cannot be built fails alone.
@@ -90,24 +104,36 @@ fn build<'a>(plan: &'a Plan, builder: &Builder) -> Vec<Cell<'a>> {
                 built.map_err(|error| format!("it cannot be built: {error:#}"))
             })
             .collect();
-        for &size in sizes {
-            for &threads in &plan.threads {
-                for (&tool, program) in plan.tools.iter().zip(&programs) {
-                    cells.push(Cell {
-                        tool,
-                        workload,
-                        program: program.as_ref().ok().cloned(),
-                        point: Point {
-                            workload: workload.name.clone(),
-                            suite: workload.suite.clone(),
-                            threads,
-                            size,
-                            tool: tool.name.to_owned(),
-                            failed: program.as_ref().err().cloned(),
-                            ..Point::default()
-                        },
-                    });
-                }
+        cells.extend(points(plan, workload, sizes, &programs));
+    }
+    cells
+}
+
+/// The points of a workload, those of different tools beside each other: they are compared. A program or what is wrong for each tool.
+fn points<'a>(
+    plan: &Plan,
+    workload: &'a Workload,
+    sizes: &[u64],
+    programs: &[Result<PathBuf, String>],
+) -> Vec<Cell<'a>> {
+    let mut cells = Vec::new();
+    for &size in sizes {
+        for &threads in &plan.threads {
+            for (&tool, program) in plan.tools.iter().zip(programs) {
+                cells.push(Cell {
+                    tool,
+                    workload,
+                    program: program.as_ref().ok().cloned(),
+                    point: Point {
+                        workload: workload.name.clone(),
+                        suite: workload.suite.clone(),
+                        threads,
+                        size,
+                        tool: tool.name.to_owned(),
+                        failed: program.as_ref().err().cloned(),
+                        ..Point::default()
+                    },
+                });
             }
         }
     }
@@ -170,7 +196,46 @@ pub fn is_serious(point: &Point) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tools;
     use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn tools_take_turns_within_a_repetition() {
+        let parse = |name: &str| {
+            let head = "// suite: nas\n// size: 9 quick: 1\n";
+            Workload::parse(Path::new(name), head).unwrap()
+        };
+        let plan = Plan {
+            tools: tools::choose(&["native".to_owned(), "deadheat".to_owned()]).unwrap(),
+            workloads: vec![(parse("a.c"), vec![5, 9]), (parse("b.c"), vec![9])],
+            threads: vec![2],
+            runs: 2,
+            counters: false,
+        };
+        let programs = [Ok(PathBuf::from("native")), Err("no".to_owned())];
+        let mut cells = Vec::new();
+        for (workload, sizes) in &plan.workloads {
+            cells.extend(points(&plan, workload, sizes, &programs));
+        }
+        assert_eq!(cells[0].program.as_deref(), Some(Path::new("native")));
+        assert_eq!(cells[1].point.failed.as_deref(), Some("no"));
+        let mut order = Vec::new();
+        in_turn(&mut cells, plan.runs, |cell| {
+            order.push(cell.name());
+            Ok(())
+        })
+        .unwrap();
+        let once = [
+            "a 2 5 with native",
+            "a 2 5 with deadheat",
+            "a 2 9 with native",
+            "a 2 9 with deadheat",
+            "b 2 9 with native",
+            "b 2 9 with deadheat",
+        ];
+        assert_eq!(order, [once, once].concat());
+    }
 
     #[test]
     fn the_last_line_has_the_number_of_races() {
