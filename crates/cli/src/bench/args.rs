@@ -6,6 +6,21 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Subcommand, value_parser};
 use std::path::PathBuf;
 
+/// What is measured: nothing of it makes sense where nothing is. An option that is ignored would promise something.
+const MEASURING: [&str; 8] = [
+    "filter",
+    "tools",
+    "runs",
+    "threads",
+    "quick",
+    "small",
+    "sizes",
+    "no_counters",
+];
+
+/// What is done with a measurement.
+const RESULTS: [&str; 4] = ["json", "svg", "from", "table"];
+
 /// Measure deadheat beside other race detectors
 ///
 /// Builds the workloads for each tool, runs them, the tools in turn, and prints time and memory as multiples of the native
@@ -62,7 +77,7 @@ pub struct Bench {
     pub no_counters: bool,
 
     /// List the workloads and the tools, and measure nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["json", "svg", "from", "table", "quality", "instructions"])]
     pub list: bool,
 
     /// Keep the results in FILE, for `compare` and --from
@@ -74,7 +89,7 @@ pub struct Bench {
     pub svg: Option<PathBuf>,
 
     /// Show the results of FILE again, and measure nothing
-    #[arg(long, value_name = "FILE", help_heading = "Results")]
+    #[arg(long, value_name = "FILE", help_heading = "Results", conflicts_with_all = MEASURING, conflicts_with = "json")]
     pub from: Option<PathBuf>,
 
     /// Print this table of a document instead
@@ -82,15 +97,15 @@ pub struct Bench {
     pub table: Option<String>,
 
     /// The traces that a table is made of: one for each workload
-    #[arg(long, value_name = "DIR", help_heading = "Results", requires = "table")]
+    #[arg(long, value_name = "DIR", help_heading = "Results", requires = "table", conflicts_with_all = MEASURING)]
     pub traces: Option<PathBuf>,
 
-    /// Instead of measuring, see which tools find the known races, and which report false ones
-    #[arg(long, help_heading = "Other questions")]
+    /// Instead of measuring, see which tools find the known races, and which report false ones, at the small sizes
+    #[arg(long, help_heading = "Other questions", conflicts_with_all = ["quick", "small", "sizes", "no_counters"], conflicts_with_all = RESULTS)]
     pub quality: bool,
 
     /// Instead of measuring, count the instructions of the paths of a check and compare them with those expected
-    #[arg(long, help_heading = "Other questions", conflicts_with = "quality")]
+    #[arg(long, help_heading = "Other questions", conflicts_with = "quality", conflicts_with_all = MEASURING, conflicts_with_all = RESULTS)]
     pub instructions: bool,
 
     /// With --instructions: expect from now on what is counted
@@ -105,6 +120,22 @@ pub struct Bench {
         help_heading = "Other questions"
     )]
     pub micro: PathBuf,
+}
+
+impl Bench {
+    /// An option that is for measurements only, if there is one.
+    pub fn of_measurement(&self) -> Option<&'static str> {
+        let given = [
+            ("--filter", !self.filter.is_empty()),
+            ("--tools", !self.tools.is_empty()),
+            ("--quick", self.quick),
+            ("--small", self.small),
+            ("--sizes", self.sizes),
+            ("--no-counters", self.no_counters),
+            ("--json", self.json.is_some()),
+        ];
+        given.into_iter().find_map(|(name, given)| given.then_some(name))
+    }
 }
 
 /// What else.

@@ -78,6 +78,20 @@ fn put(text: impl Display) -> Result<()> {
 
 /// A table of a document.
 fn table(args: &Bench, paper: &Paper, term: Term) -> Result<ExitCode> {
+    if paper.needs != Needs::Results
+        && let Some(option) = args.of_measurement()
+    {
+        bail!(
+            "{} is not made of a measurement, so {option} would do nothing: leave it out",
+            paper.name
+        );
+    }
+    if paper.needs == Needs::Traces && args.svg.is_some() {
+        bail!(
+            "{} has no plot, so --svg would do nothing: leave it out",
+            paper.name
+        );
+    }
     let traces = args.traces.as_deref().map(Traces::open).transpose()?;
     // Traces may be enough; and what is measured already need not be measured again.
     let results = match (paper.needs, &args.from) {
@@ -93,6 +107,11 @@ fn table(args: &Bench, paper: &Paper, term: Term) -> Result<ExitCode> {
     };
     let text = (paper.make)(&sources)?;
     put(text)?;
+    if let Some(results) = &results
+        && !results.skipped.is_empty()
+    {
+        put(left_out(&results.skipped))?;
+    }
     Ok(results.map_or(ExitCode::SUCCESS, |results| finish(args, &results)))
 }
 
@@ -255,8 +274,8 @@ fn quality(args: &Bench, term: Term) -> Result<ExitCode> {
     let quality = quality::run(&question, &builder, &meter, &progress)?;
     drop(progress);
     put(quality.markdown())?;
-    for line in skipped {
-        say(&format!("deadheat: {line}"));
+    if !skipped.is_empty() {
+        put(left_out(&skipped))?;
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -276,10 +295,15 @@ fn head(results: &Results) -> String {
     for ToolVersion { name, version } in &results.tools {
         text.push_str(&format!("- {name}: {version}\n"));
     }
-    for line in &results.skipped {
-        text.push_str(&format!("- left out: {line}\n"));
-    }
-    text
+    text + &left_out(&results.skipped)
+}
+
+/// The tools that are not here, a line each, with what to install.
+fn left_out(skipped: &[String]) -> String {
+    skipped
+        .iter()
+        .map(|line| format!("- left out: {line}\n"))
+        .collect()
 }
 
 /// Names what went wrong; the exit status says whether something did.
