@@ -1,6 +1,6 @@
 //! `deadheat bench` on workloads of a few lines.
 
-use crate::harness::{Files, Ran, command, ran};
+use crate::harness::{Files, Ran, command, ran, root};
 use crate::native::cache;
 use serde_json::Value;
 
@@ -161,6 +161,33 @@ fn tools_are_measured_side_by_side() {
         slower.stdout
     );
     assert_eq!(ran_compare(&worse, &json).status, 0, "faster is fine");
+    // Two runs say little, and what is in one file only is not lost.
+    assert!(
+        slower.stdout.contains("2 of them with fewer than 3 runs"),
+        "{}",
+        slower.stdout
+    );
+    let mut fewer = results.clone();
+    fewer["points"].as_array_mut().unwrap().remove(1);
+    fewer["skipped"] = serde_json::json!(["helgrind cannot be used"]);
+    let fewer = place.0.file("fewer.json", fewer.to_string());
+    let gone = ran_compare(&json, &fewer).stdout;
+    assert!(
+        gone.contains("Only measured before: sum 2 200 with empty\n"),
+        "{gone}"
+    );
+    let come = ran_compare(&fewer, &json).stdout;
+    assert!(
+        come.contains("Only measured now: sum 2 200 with empty\n"),
+        "{come}"
+    );
+    // A table says which tools are not in it.
+    let table = place.bench(&["--from", &fewer, "--table", "bigfoot-1"]);
+    assert!(
+        table.stdout.contains("- left out: helgrind cannot be used"),
+        "{}",
+        table.stdout
+    );
 }
 
 fn ran_compare(old: &str, new: &str) -> Ran {
@@ -239,6 +266,88 @@ fn the_known_race_is_found_and_nothing_false() {
     }
 }
 
+/// A directory with all that PATH has but valgrind.
+fn without_valgrind(files: &Files) -> String {
+    let directory = files.path("bin");
+    std::fs::create_dir(&directory).unwrap();
+    for path in std::env::split_paths(&std::env::var_os("PATH").unwrap()) {
+        for entry in std::fs::read_dir(path).into_iter().flatten().flatten() {
+            if entry.file_name() != "valgrind" {
+                // Of two with the same name, the first counts.
+                let _ = std::os::unix::fs::symlink(
+                    entry.path(),
+                    std::path::Path::new(&directory).join(entry.file_name()),
+                );
+            }
+        }
+    }
+    directory
+}
+
+#[test]
+fn tools_that_are_not_here_are_named_below_the_table() {
+    let place = Place::new(&[("sum.c", SUM)]);
+    let path = without_valgrind(&place.0);
+    let bench = |arguments: &[&str]| {
+        let (workloads, directory) = (place.0.path("workloads"), place.0.path("built"));
+        let all = [
+            "bench",
+            "--workloads",
+            &workloads,
+            "--dir",
+            &directory,
+            "--runs",
+            "1",
+        ];
+        ran(command(&[&all[..], arguments].concat())
+            .env("DEADHEAT_CACHE", cache())
+            .env("PATH", &path))
+    };
+    for arguments in [
+        &["--quality", "--tools", "deadheat,drd"][..],
+        &["--table", "multirace-18", "--quick", "--tools", "native,drd"],
+    ] {
+        let ran = bench(arguments);
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        let (table, below) = ran.stdout.split_once("- left out: drd").unwrap_or_default();
+        assert!(
+            table.contains("| sum |") && below.contains("apt-get install valgrind"),
+            "{}",
+            ran.stdout
+        );
+    }
+}
+
+#[test]
+fn options_that_would_do_nothing_are_refused() {
+    let place = Place::new(&[("sum.c", SUM)]);
+    for (arguments, part) in [
+        (&["--quality", "--json", "x.json"][..], "--json"),
+        (&["--quality", "--quick"], "--quick"),
+        (&["--quality", "--table", "bigfoot-1"], "--table"),
+        (&["--instructions", "--filter", "sum"], "--filter"),
+        (&["--instructions", "--svg", "x"], "--svg"),
+        (&["--from", "x.json", "--json", "y.json"], "--json"),
+        (&["--from", "x.json", "--runs", "3"], "--runs"),
+        (&["--list", "--table", "bigfoot-1"], "--table"),
+        (
+            &["--table", "tree-5.1", "--traces", "x", "--threads", "4"],
+            "--threads",
+        ),
+        (
+            &["--table", "tree-5.1", "--traces", "x", "--svg", "y"],
+            "tree-5.1 has no plot",
+        ),
+        (
+            &["--table", "tree-figure-5.1", "--json", "x.json"],
+            "--json would do nothing",
+        ),
+        (&["--table", "rdit-5.3", "--quick"], "--quick would do nothing"),
+    ] {
+        place.bench(arguments).fails_with(&[part]);
+    }
+}
+
 #[test]
 fn a_run_that_takes_too_long_is_ended() {
     let endless =
@@ -282,4 +391,65 @@ fn mistakes_are_answered_with_the_next_step() {
         "{}",
         list.stderr
     );
+}
+
+/// Stands for deadheat: says what it is called with, and fails at one table, having written results.
+const FAKE: &str = r#"#!/bin/sh
+echo "called with $*"
+case "$*" in
+*--json*) echo new >"$(echo "$*" | sed 's/.*--json \([^ ]*\).*/\1/')" ;;
+esac
+case "$*" in
+*rdit-5.3* | *--sizes*) exit 1 ;;
+esac
+"#;
+
+#[test]
+fn what_fails_in_the_whole_measurement_keeps_its_table_and_stops_no_other() {
+    use std::os::unix::fs::PermissionsExt;
+    let files = Files::new();
+    let fake = files.file("fake", FAKE);
+    std::fs::set_permissions(&fake, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for name in ["rdit-5.3.md", "rdit-5.4.md", "sizes.json"] {
+        files.file(name, "old\n");
+    }
+    let directory = files.path("");
+    let full = |parts: &[&str]| {
+        let mut command = std::process::Command::new(root().join("bench/full"));
+        command.arg(&directory).args(parts).env("DEADHEAT", &fake);
+        ran(&mut command)
+    };
+    let ran = full(&["rdit", "sizes", "programs"]);
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    for failed in [
+        "bench/full: failed: deadheat bench --table rdit-5.3\n",
+        "bench/full: failed: deadheat bench --filter sor,crypt,lufact,kvstore",
+    ] {
+        assert!(ran.stderr.contains(failed), "no `{failed}` in {}", ran.stderr);
+    }
+    let read = |name: &str| std::fs::read_to_string(files.path(name)).unwrap();
+    assert_eq!(
+        (read("rdit-5.3.md"), read("sizes.json")),
+        ("old\n".to_owned(), "old\n".to_owned())
+    );
+    let made = read("rdit-5.4.md");
+    assert!(
+        made.starts_with("`deadheat bench --table rdit-5.4`, ")
+            && made.ends_with("\n\ncalled with bench --table rdit-5.4\n"),
+        "{made}"
+    );
+    // The documents' figures are those of docs/results.
+    let figures = format!("--svg {}/figures\n", directory.trim_end_matches('/'));
+    assert!(read("programs.md").ends_with(&figures), "{}", read("programs.md"));
+    assert_eq!(read("programs.json"), "new\n");
+    let left: Vec<String> = std::fs::read_dir(&directory)
+        .unwrap()
+        .flatten()
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(".new") || name.ends_with(".old"))
+        .collect();
+    assert_eq!(left, Vec::<String>::new());
+
+    assert_eq!(full(&["quality"]).status, 0);
+    full(&["qualities"]).fails_with(&["no part `qualities`", "quality"]);
 }
