@@ -26,10 +26,12 @@
 //! `dlclose` are pairs on what is loaded ([`Key::LOADER`]), because constructors and destructors of libraries run in them, and a
 //! `dlsym` that finds a function comes after those. (Replacing `dlopen` would change whose `RUNPATH` counts.)
 
+mod elsewhere;
 mod exact;
 mod lately;
 mod library;
 pub mod links;
+pub mod mappings;
 pub mod objects;
 mod pages;
 mod reach;
@@ -191,6 +193,7 @@ pub fn hold() {
     links::hold();
     lately::hold();
     library::hold();
+    mappings::hold();
     reach::hold();
     rings::hold();
     variables::hold();
@@ -201,6 +204,7 @@ pub fn let_go() {
     variables::let_go();
     rings::let_go();
     reach::let_go();
+    mappings::let_go();
     library::let_go();
     lately::let_go();
     links::let_go();

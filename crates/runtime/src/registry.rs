@@ -48,6 +48,8 @@ pub struct Entry {
     pub detached: bool,
     /// Where its stack is (or was).
     pub stack: (usize, usize),
+    /// Where in it the frames of the program's functions end.
+    pub frames: usize,
     /// Where its thread-local variables end, 0 if not known.
     pub tls: usize,
 }
@@ -129,6 +131,7 @@ impl Registry {
             state: State::Alive(0),
             detached: false,
             stack: (0, 0),
+            frames: 0,
             tls: 0,
         });
         id

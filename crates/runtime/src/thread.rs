@@ -565,6 +565,7 @@ pub fn start_main(stack: (usize, usize)) {
         registry.entries[id as usize].tid = tid();
         registry.entries[id as usize].tls = this::pointer();
         registry.entries[id as usize].stack = stack;
+        registry.entries[id as usize].frames = stack.1;
         let (hb, seen) = registry.place(id, None);
         drop(registry);
         let mut thread = Box::new(Thread::new(id, hb, seen));
@@ -633,8 +634,8 @@ pub fn fork_failed(child: Child) {
     registry.leave(child.0.hb.slot(), child.0.hb.time(), false);
 }
 
-/// The first thing that the new thread does.
-pub fn begin(mut child: Child) {
+/// The first thing that the new thread does. The frames of the program's functions will end at `frames`.
+pub fn begin(mut child: Child, frames: usize) {
     shut(|| {
         let stack = this::stack();
         let tls = tls::get();
@@ -643,6 +644,7 @@ pub fn begin(mut child: Child) {
             let mut registry = registry::lock();
             let entry = &mut registry.entries[id as usize];
             (entry.tid, entry.stack, entry.tls) = (tid(), stack, this::pointer());
+            entry.frames = frames;
             entry.state = State::Alive(std::ptr::from_ref(&*child.0).expose_provenance());
         }
         shadow::reset(stack.0, stack.1 - stack.0);
@@ -690,6 +692,8 @@ pub fn end() {
         State::Ended(Box::new(hb))
     };
     drop(registry);
+    // The stack goes away when the thread has ended.
+    outside::may_disappear();
     shadow::reset(stack.0, stack.1 - stack.0);
 }
 

@@ -15,6 +15,7 @@ mod native;
 mod page;
 mod placement;
 mod predict;
+mod reached;
 mod readme;
 mod record;
 mod report;

@@ -7,7 +7,7 @@ use deadheat_event::{Event, Object, Op, Tables};
 use std::collections::BTreeSet;
 
 /// The names of the missing calls of a trace.
-fn missing(events: &[Event], tables: &Tables) -> BTreeSet<String> {
+pub fn missing(events: &[Event], tables: &Tables) -> BTreeSet<String> {
     let name = |event: &Event| match event.op {
         Op::CallBegin { function, .. } => Some(tables.name(function).to_owned()),
         _ => None,
@@ -20,7 +20,7 @@ fn count(events: &[Event], is: impl Fn(&Op) -> bool) -> usize {
 }
 
 /// Lines of the races that a model predicts.
-fn predicted(trace: &str, model: &str) -> BTreeSet<(u64, u64)> {
+pub fn predicted(trace: &str, model: &str) -> BTreeSet<(u64, u64)> {
     let ran = deadheat(&["predict", "--model", model, "--format", "json", trace]);
     let report = ran.json();
     let races = report["races"].as_array().expect("races");
@@ -32,15 +32,16 @@ fn predicted(trace: &str, model: &str) -> BTreeSet<(u64, u64)> {
     races.iter().map(pair).collect()
 }
 
+/// Records a run, which must go well.
 #[track_caller]
-fn recorded(arguments: &[&str]) -> Ran {
+pub fn recorded(arguments: &[&str]) -> Ran {
     let ran = record(arguments);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     ran
 }
 
 /// Functions that are left out use nothing but their arguments.
-const ARGUMENTS: &str = "objects *\n";
+pub const ARGUMENTS: &str = "objects *\n";
 
 /// A race on `racy`, line 7, none on `balance`.
 const ACCOUNT: &str = r#"#include <pthread.h>

@@ -19,7 +19,8 @@ const SUCCESS: c_int = 0;
 unsafe extern "C-unwind" fn main_of_thread(start: *mut c_void) -> c_int {
     // SAFETY: given by `thrd_create` below; the routine is of the type that it took.
     unsafe {
-        let (routine, argument) = begin(start);
+        let here = 0u8;
+        let (routine, argument) = begin(start, (&raw const here).addr());
         core::mem::transmute::<usize, Routine>(routine)(argument)
     }
 }

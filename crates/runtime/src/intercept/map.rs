@@ -25,9 +25,15 @@ fn refused(start: *mut c_void, len: usize, flags: c_int, fixed: c_int) -> bool {
 }
 
 #[cfg(not(test))]
-fn mapped(start: *mut c_void, len: usize, (file, flags, offset): (c_int, c_int, off_t)) {
+fn mapped(
+    start: *mut c_void,
+    len: usize,
+    (protection, flags): (c_int, c_int),
+    (file, offset): (c_int, off_t),
+) {
     if start != libc::MAP_FAILED {
         event(|t| {
+            outside::mappings::mapped(start as usize, len, protection, flags);
             memory::mapped(t, start as usize, len);
             outside::rings::unmapped(start as usize, len);
             if flags & libc::MAP_SHARED != 0 && outside::rings::is_ring(file, offset) {
@@ -46,6 +52,7 @@ interpose! {
         }
         // Before the real one: from then on the range may be somebody else's.
         event(|t| {
+            outside::mappings::gone(start as usize, len);
             memory::unmapped(t, start as usize, len);
             outside::rings::unmapped(start as usize, len);
         });
@@ -70,8 +77,24 @@ interpose! {
         if refused(new, new_len, flags, libc::MREMAP_FIXED) {
             return libc::MAP_FAILED;
         }
+        let kind = event(|_| {
+            if flags & libc::MREMAP_FIXED != 0 {
+                outside::mappings::gone(new as usize, new_len);
+            }
+            outside::mappings::gone(old as usize, old_len)
+        });
         // SAFETY: the caller's arguments. The last one is only there with `MREMAP_FIXED`, and only then looked at.
         let at = unsafe { real(old, old_len, new_len, flags, new) };
+        if let Some(kind) = kind.flatten() {
+            event(|_| {
+                if at == libc::MAP_FAILED || flags & libc::MREMAP_DONTUNMAP != 0 {
+                    outside::mappings::add(old as usize, old_len, kind);
+                }
+                if at != libc::MAP_FAILED {
+                    outside::mappings::add(at as usize, new_len, kind);
+                }
+            });
+        }
         if at != libc::MAP_FAILED {
             event(|t| {
                 if at != old {
@@ -110,9 +133,12 @@ macro_rules! mmap {
             if refused(start, len, flags, FIXED) {
                 return libc::MAP_FAILED;
             }
+            if flags & libc::MAP_FIXED != 0 {
+                event(|_| outside::mappings::gone(start as usize, len));
+            }
             // SAFETY: the caller's arguments.
             let at = unsafe { $real.get()(start, len, protection, flags, file, offset) };
-            mapped(at, len, (file, flags, offset));
+            mapped(at, len, (protection, flags), (file, offset));
             at
         }
     };

@@ -107,18 +107,18 @@ fn enter(id: pthread_t, thread: ThreadRef, detached: bool, entered: &AtomicBool)
     }
 }
 
-/// The first thing in a new thread. The program's routine and its argument.
+/// The first thing in a new thread. The program's routine and its argument. `frames` is where that routine's frame will end.
 ///
 /// # Safety
 /// `start` is from [`prepare`] and used once.
-pub unsafe fn begin(start: *mut c_void) -> (usize, *mut c_void) {
+pub unsafe fn begin(start: *mut c_void, frames: usize) -> (usize, *mut c_void) {
     let (routine, argument) = thread::shut(|| {
         // SAFETY: as the caller promises.
         let start = *unsafe { Box::from_raw(start.cast::<Start>()) };
         // SAFETY: no arguments.
         let id = unsafe { libc::pthread_self() };
         enter(id, start.child.reference(), start.detached, &start.entered);
-        thread::begin(start.child);
+        thread::begin(start.child, frames);
         arm(1);
         (start.routine, start.argument)
     });
@@ -236,7 +236,8 @@ pub fn let_go() {
 unsafe extern "C-unwind" fn main_of_thread(start: *mut c_void) -> *mut c_void {
     // SAFETY: given by `pthread_create` below; the routine is of the type that it took.
     unsafe {
-        let (routine, argument) = begin(start);
+        let here = 0u8;
+        let (routine, argument) = begin(start, (&raw const here).addr());
         core::mem::transmute::<usize, Routine>(routine)(argument)
     }
 }

@@ -46,7 +46,7 @@ pub fn each(
 }
 
 /// The same for the parts that can be read.
-fn visible(
+pub fn visible(
     start: usize,
     end: usize,
     hidden: &[(usize, usize)],
@@ -67,6 +67,20 @@ fn visible(
         at = next;
     }
     true
+}
+
+/// Whether there is memory at an address.
+pub fn is_mapped(addr: usize) -> bool {
+    let mut touched = 0u8;
+    let error = errno();
+    // SAFETY: the kernel writes a byte for the one page.
+    let there = unsafe { libc::syscall(libc::SYS_mincore, addr / PAGE * PAGE, PAGE, &raw mut touched) == 0 };
+    // Where the kernel may not be asked there may be.
+    let there = there || errno() != libc::ENOMEM;
+    // The program's error is its own.
+    // SAFETY: libc's own thread-local variable.
+    unsafe { *libc::__errno_location() = error };
+    there
 }
 
 /// A byte for each page: the lowest bit is set if it may have been touched.
@@ -113,6 +127,13 @@ mod tests {
         let hidden = [(150, 160), (90, 110), (155, 170), (190, 300), (400, 500)];
         assert_eq!(pieces(100, 200, &hidden), [(110, 150), (170, 190)]);
         assert_eq!(pieces(100, 200, &[(100, 200)]), []);
+    }
+
+    #[test]
+    fn there_is_memory_where_something_is_mapped() {
+        let here = 0u8;
+        assert!(is_mapped((&raw const here).addr()) && is_mapped(is_mapped as *const () as usize));
+        assert!(!is_mapped(0x1_2345) && !is_mapped(1 << 50));
     }
 
     #[test]

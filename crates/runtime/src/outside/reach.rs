@@ -60,11 +60,19 @@ pub fn hide(start: usize, len: usize) {
 /// Memory has become readable.
 pub fn show(start: usize, len: usize) {
     let end = start.saturating_add(len);
-    HIDDEN.lock().retain(|hidden| hidden.0 < start || hidden.1 > end);
+    let mut all = HIDDEN.lock();
+    let touched = |hidden: &(usize, usize)| hidden.0 < end && hidden.1 > start;
+    if all.iter().any(touched) {
+        let left = |&(from, to): &(usize, usize)| [(from, to.min(start)), (from.max(end), to)];
+        let mut now: Vec<_> = all.iter().flat_map(left).filter(|(from, to)| from < to).collect();
+        now.sort_unstable();
+        now.dedup();
+        *all = now;
+    }
 }
 
 /// What cannot be read. It stays all there is for who looks from before he asks.
-fn hidden() -> Vec<(usize, usize)> {
+pub fn hidden() -> Vec<(usize, usize)> {
     HIDDEN.lock().clone()
 }
 
@@ -327,7 +335,8 @@ fn is_address(word: usize) -> bool {
 
 const LOWEST: usize = 0x1_0000;
 
-fn stack_pointer() -> usize {
+/// The lowest byte of the own stack that is in use, about.
+pub fn stack_pointer() -> usize {
     let here = 0u8;
     (&raw const here).addr()
 }
@@ -535,6 +544,17 @@ mod tests {
         assert_eq!(same(&[70_000, 80_000, block + 1]), [LOWEST, block]);
         let here = (&raw const block).addr();
         assert_eq!(same(&[here, 1 << 50]), [here]);
+    }
+
+    #[test]
+    fn what_is_readable_again_leaves_the_rest_hidden() {
+        let first = 0x7abd_0000_0000;
+        hide(first, 0x4000);
+        show(first + 0x1000, 0x1000);
+        assert!(is_hidden(first, first + 1) && is_hidden(first + 0x2000, first + 0x2001));
+        assert!(!is_hidden(first + 0x1000, first + 0x2000));
+        show(first - 0x1000, 0x8000);
+        assert!(!is_hidden(first, first + 0x4000));
     }
 
     #[test]

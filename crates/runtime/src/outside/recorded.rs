@@ -1,7 +1,7 @@
 //! Calls as they are recorded: RDIT's `CallBegin`, with the objects that the call reaches.
 
-use super::objects::{self, Calls, Object};
-use super::{Key, exact, library, variables};
+use super::objects::{self, Calls, Given, Object};
+use super::{From, Key, exact, library, variables};
 use crate::rules::Action;
 use crate::thread::Thread;
 use crate::{channel, record};
@@ -23,13 +23,22 @@ pub fn begin(t: &mut Thread) {
             (*function as usize, name)
         },
     };
-    let (roots, library) = (call.from.roots.clone(), call.from.library);
+    let From {
+        roots,
+        locals,
+        library,
+    } = call.from.clone();
     if channel::options().calls == Calls::None {
         return;
     }
-    let reached = objects::reached(t, &roots).map(|mut reached| {
+    let data = name.map(|name| by_rule(function, name)).unwrap_or_default();
+    let given = Given {
+        roots: &roots,
+        locals: &locals,
+        data: &data,
+    };
+    let reached = objects::reached(t, given).map(|mut reached| {
         reached.extend(library.map(|key| (key.0 | 1 << 62, 1)));
-        reached.extend(name.map(|name| by_rule(function, name)).unwrap_or_default());
         reached
     });
     objects::begin_unseen();
@@ -67,16 +76,24 @@ pub fn objects(
         Action::Objects => exact::used(function, name, roots),
         _ => None,
     };
+    variables::look();
+    let mut data = by_rule(function, name);
+    if action == Action::Order {
+        data.extend(variables::all_beside(function));
+    }
+    let given = Given {
+        roots,
+        data: &data,
+        ..Given::default()
+    };
     let reached = match exact {
-        Some(used) => Some(objects::exactly(t, &used)),
-        None => objects::reached(t, roots),
+        Some(used) => Some([&objects::exactly(t, &used)[..], &data].concat()),
+        None => objects::reached(t, given),
     };
     let Some(mut reached) = reached else {
         return Some(None);
     };
-    reached.extend(by_rule(function, name));
     if action == Action::Order {
-        reached.extend(variables::all_beside(function));
         reached.push((Key::library(library::start_of(function)).0 | 1 << 62, 1));
     }
     Some(Some(reached))
@@ -88,6 +105,7 @@ fn by_rule(function: usize, name: &CStr) -> Vec<Object> {
     match rules.variables(&name.to_string_lossy(), &library::file_of(function)) {
         None => Vec::new(),
         Some(patterns) => {
+            variables::look();
             variables::named(|name| patterns.iter().any(|pattern| crate::rules::fits(pattern, name)))
         }
     }

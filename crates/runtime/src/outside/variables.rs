@@ -16,6 +16,8 @@ struct Object {
     base: usize,
     /// What of it can be written.
     data: Vec<(usize, usize)>,
+    /// What of that is only written while it is loaded.
+    constant: (usize, usize),
     /// Its variables by address, read when one is first asked for.
     variables: Option<Vec<Variable>>,
     names: Vec<u8>,
@@ -65,10 +67,20 @@ unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_v
         let (headers, name) = library::parts(info);
         (&*info, &mut *all.cast::<Vec<Object>>(), headers, name)
     };
+    // Nothing of ours is the program's.
+    if name
+        .rsplit('/')
+        .next()
+        .unwrap_or_default()
+        .starts_with("libdeadheat_rt")
+    {
+        return 0;
+    }
     let at = |vaddr: u64| (info.dlpi_addr + vaddr) as usize;
     let writable =
         |header: &&libc::Elf64_Phdr| header.p_type == libc::PT_LOAD && header.p_flags & libc::PF_W != 0;
     let data = headers.iter().filter(writable);
+    let constant = headers.iter().find(|header| header.p_type == libc::PT_GNU_RELRO);
     all.push(Object {
         path: match &*name {
             "" => init::program().to_owned(),
@@ -78,6 +90,9 @@ unsafe extern "C" fn each(info: *mut libc::dl_phdr_info, _: usize, all: *mut c_v
         data: data
             .map(|header| (at(header.p_vaddr), at(header.p_vaddr + header.p_memsz)))
             .collect(),
+        constant: constant.map_or((0, 0), |header| {
+            (at(header.p_vaddr), at(header.p_vaddr + header.p_memsz))
+        }),
         ..Object::default()
     });
     0
@@ -99,7 +114,10 @@ pub fn at(addr: usize) -> Option<(usize, usize)> {
                 .find(|variable| addr < variable.start + variable.len);
             return Some(match found {
                 Some(variable) => (variable.start, variable.len),
-                None => (start, end - start),
+                None => {
+                    let (start, end) = object.unnamed(addr).unwrap_or((start, end));
+                    (start, end - start)
+                }
             });
         }
     }
@@ -136,6 +154,21 @@ pub fn named(fits: impl Fn(&str) -> bool) -> Vec<(usize, usize)> {
 }
 
 impl Object {
+    /// What lies around an address between the variables of the part that does not change: tables of the loader's and constants of
+    /// the compiler's, which have no names. (Pointers to them are on the stack of every program's first thread.)
+    fn unnamed(&mut self, addr: usize) -> Option<(usize, usize)> {
+        let (start, end) = self.constant;
+        let variables = self.variables();
+        if !(start..end).contains(&addr) || variables.is_empty() {
+            return None;
+        }
+        let next = variables.partition_point(|variable| variable.start <= addr);
+        let after = variables.get(next).map_or(end, |variable| variable.start);
+        let before = variables[..next].iter().rev().take(4);
+        let before = before.map(|variable| variable.start + variable.len).max();
+        Some((before.unwrap_or(0).clamp(start, addr), after.min(end)))
+    }
+
     fn variables(&mut self) -> &[Variable] {
         if self.variables.is_none() {
             let (variables, names) = read(&self.path, self.base).unwrap_or_default();
@@ -197,6 +230,31 @@ fn read(path: &str, base: usize) -> Option<(Vec<Variable>, Vec<u8>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_has_no_name_and_does_not_change_is_not_all_data() {
+        let mut object = Object {
+            constant: (100, 200),
+            variables: Some(vec![
+                Variable {
+                    start: 120,
+                    len: 20,
+                    name: 0,
+                },
+                Variable {
+                    start: 180,
+                    len: 100,
+                    name: 0,
+                },
+            ]),
+            ..Object::default()
+        };
+        assert_eq!(object.unnamed(110), Some((100, 120)));
+        assert_eq!(object.unnamed(150), Some((140, 180)));
+        assert_eq!(object.unnamed(300), None);
+        object.variables = Some(Vec::new());
+        assert_eq!(object.unnamed(150), None, "no symbols");
+    }
 
     #[test]
     fn a_variable_is_found_with_its_extent_and_by_its_name() {

@@ -1,0 +1,205 @@
+//! What missing calls reach in recordings: whatever a call could use to tell other threads something is among it, and no more than that.
+
+use crate::harness::Files;
+use crate::missing::{ARGUMENTS, missing, predicted, recorded};
+use crate::record::{is_well_formed, read};
+use std::collections::BTreeSet;
+
+/// `wait_for` waits for a flag that it finds in some way, and is left out. Whoever sets the flag is not.
+const FLAG: &str = r#"#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+struct box { char name[2000]; atomic_int full, *flag; };
+struct job { struct box *box; };
+struct given { struct job *job; long *data; int far; };
+static void wait_for(struct job *job) {
+    atomic_int *flag = job->box->flag ? job->box->flag : &job->box->full;
+    while (!atomic_load(flag)) sched_yield();
+}
+static void *reader(void *argument) {
+    struct given *given = argument;
+    if (given->far) {
+        struct { struct job job; char pad[4000]; struct box box; } own = { .job = { &own.box }, .box = { .flag = given->job->box->flag } };
+        wait_for(&own.job);
+    } else {
+        wait_for(given->job);
+    }
+    return (void *)(*given->data - 5);
+}
+static sem_t ready, over;
+static void *host(void *job) {
+    struct box box = { .flag = malloc(sizeof(atomic_int)) };
+    *box.flag = 0;
+    ((struct job *)job)->box = &box;
+    sem_post(&ready);
+    sem_wait(&over);
+    return NULL;
+}
+static void *map(int flags) {
+    return mmap(NULL, 1 << 16, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | flags, -1, 0);
+}
+int main(int count, char **arguments) {
+    const char *where = count > 1 ? arguments[1] : "";
+    struct box box = { .flag = NULL };
+    struct job *job = malloc(sizeof *job);
+    struct given given = { job, malloc(sizeof(long)), 0 };
+    pthread_t thread, other;
+    sem_init(&ready, 0, 0);
+    sem_init(&over, 0, 0);
+    job->box = &box;
+    if (!strcmp(where, "own")) {
+        given.far = 1;
+        box.flag = malloc(sizeof *box.flag);
+    } else if (!strcmp(where, "other")) {
+        pthread_create(&other, NULL, host, job);
+        sem_wait(&ready);
+    } else if (!strcmp(where, "mapping")) {
+        job->box = map(MAP_PRIVATE);
+    } else if (!strcmp(where, "shared")) {
+        job = map(MAP_SHARED);
+        given.job = job;
+        job->box = map(MAP_SHARED);
+    } else if (!strcmp(where, "moved")) {
+        job->box = mremap(map(MAP_PRIVATE), 1 << 16, 1 << 20, MREMAP_MAYMOVE);
+    } else if (!strcmp(where, "behind")) {
+        // The flag is in a block that only a pointer in the mapping leads to.
+        job = mmap(NULL, 1 << 30, PROT_NONE, MAP_ANONYMOUS | MAP_PRIVATE | MAP_NORESERVE, -1, 0);
+        mprotect(job, 1 << 16, PROT_READ | PROT_WRITE);
+        given.job = job;
+        job->box = malloc(sizeof *job->box);
+        memset(job->box, 0, sizeof *job->box);
+    }
+    if (box.flag) *box.flag = 0;
+    atomic_int *flag = job->box->flag ? job->box->flag : &job->box->full;
+    pthread_create(&thread, NULL, reader, &given);
+    *given.data = 5;
+    atomic_store(flag, 1);
+    void *wrong;
+    pthread_join(thread, &wrong);
+    if (!strcmp(where, "other")) {
+        sem_post(&over);
+        pthread_join(other, NULL);
+    }
+    return wrong != NULL;
+}
+"#;
+
+#[test]
+fn what_stacks_and_mappings_hold_is_reached() {
+    let files = Files::new();
+    let source = files.file("flag.c", FLAG);
+    let trace = files.path("run.dht");
+    // Neither by static data.
+    let rules = files.file("rules", ARGUMENTS);
+    for place in ["first", "own", "other", "mapping", "shared", "moved", "behind"] {
+        recorded(&[
+            "-o",
+            &trace,
+            "--cflags",
+            "-O1",
+            "--external-rules",
+            &rules,
+            "--exclude",
+            "wait_for",
+            &source,
+            "--",
+            place,
+        ]);
+        is_well_formed(&trace);
+        let (events, tables) = read(&trace);
+        assert_eq!(
+            missing(&events, &tables),
+            BTreeSet::from(["wait_for".to_owned()]),
+            "{place}"
+        );
+        assert_eq!(predicted(&trace, "rdit"), BTreeSet::new(), "{place}");
+        assert_eq!(predicted(&trace, "mc").len(), 1, "{place}");
+    }
+}
+
+#[test]
+fn what_static_data_leads_to_is_reached() {
+    let files = Files::new();
+    let source = files.file(
+        "static.c",
+        r#"#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+static atomic_int *flag;
+static void wait_for(void) { while (!atomic_load(flag)) sched_yield(); }
+static void *reader(void *argument) {
+    long *data = argument;
+    wait_for();
+    return (void *)(*data - 5);
+}
+int main(void) {
+    atomic_int *own = calloc(1, sizeof *own);
+    flag = own;
+    long *data = malloc(sizeof *data);
+    pthread_t thread;
+    pthread_create(&thread, NULL, reader, data);
+    *data = 5;
+    atomic_store(own, 1);
+    void *wrong;
+    pthread_join(thread, &wrong);
+    return wrong != NULL;
+}
+"#,
+    );
+    let trace = files.path("run.dht");
+    recorded(&["-o", &trace, "--exclude", "wait_for", "--cflags", "-O0", &source]);
+    is_well_formed(&trace);
+    assert_eq!(predicted(&trace, "rdit"), BTreeSet::new());
+    assert_eq!(predicted(&trace, "mc").len(), 1);
+}
+
+#[test]
+fn text_functions_and_sizes_are_nothing_that_calls_have_in_common() {
+    let files = Files::new();
+    let source = files.file(
+        "steps.c",
+        r#"#include <pthread.h>
+#include <stdlib.h>
+static long shared;
+static void nothing(void) {}
+static void step(long *own, const char *name, void (*then)(void), unsigned long size) { *own += name[0] + size; then(); }
+static void *one(void *own) {
+    step(own, "one", nothing, 70000);
+    shared = 1;
+    step(own, "one", nothing, 70000);
+    return NULL;
+}
+static void *two(void *own) {
+    step(own, "two", nothing, 1ul << 40);
+    shared = 2;
+    step(own, "two", nothing, 1ul << 40);
+    return NULL;
+}
+int main(void) {
+    pthread_t threads[2];
+    pthread_create(&threads[0], NULL, one, calloc(1, 8));
+    pthread_create(&threads[1], NULL, two, calloc(1, 8));
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    return 0;
+}
+"#,
+    );
+    let (trace, rules) = (files.path("run.dht"), files.file("rules", ARGUMENTS));
+    recorded(&[
+        "-o",
+        &trace,
+        "--external-rules",
+        &rules,
+        "--exclude",
+        "step",
+        &source,
+    ]);
+    is_well_formed(&trace);
+    assert_eq!(predicted(&trace, "rdit"), BTreeSet::from([(8, 14)]));
+}
