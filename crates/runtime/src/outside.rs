@@ -84,6 +84,8 @@ impl Key {
     const LOADER: Key = Key(9);
     /// All rings of `io_uring`.
     const RINGS: Key = Key(11);
+    /// What libc's functions tell each other by way of the kernel, for recordings.
+    const KERNEL: Key = Key(13);
 
     fn block(start: usize) -> Key {
         Key(start)

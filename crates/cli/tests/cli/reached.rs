@@ -1,6 +1,6 @@
 //! What missing calls reach in recordings: whatever a call could use to tell other threads something is among it, and no more than that.
 
-use crate::harness::Files;
+use crate::harness::{Files, root};
 use crate::missing::{ARGUMENTS, missing, predicted, recorded};
 use crate::record::{is_well_formed, read};
 use std::collections::BTreeSet;
@@ -202,4 +202,51 @@ int main(void) {
     ]);
     is_well_formed(&trace);
     assert_eq!(predicted(&trace, "rdit"), BTreeSet::from([(8, 14)]));
+}
+
+#[test]
+fn functions_of_libc_that_are_left_out_tell_by_the_kernel_what_others_see() {
+    let files = Files::new();
+    let source = root().join("tests/programs/c/pipe.c").display().to_string();
+    let trace = files.path("run.dht");
+    recorded(&["-o", &trace, "--exclude", "read", "--exclude", "write", &source]);
+    is_well_formed(&trace);
+    let (events, tables) = read(&trace);
+    let names = ["read", "write"].map(str::to_owned);
+    assert_eq!(missing(&events, &tables), BTreeSet::from(names));
+    assert_eq!(predicted(&trace, "rdit"), BTreeSet::new());
+    assert!(!predicted(&trace, "mc").is_empty());
+
+    // A library that is not known has state of its own, though it is not given any.
+    let library = files.path("libgate.so");
+    let gate = files.file(
+        "gate.c",
+        "static int lock;
+void gate_take(void) { while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE)) __builtin_ia32_pause(); }
+void gate_give(void) { __atomic_store_n(&lock, 0, __ATOMIC_RELEASE); }
+",
+    );
+    let built = std::process::Command::new("cc")
+        .args(["-shared", "-fPIC", "-O1", "-o", &library, &gate])
+        .status()
+        .expect("a compiler");
+    assert!(built.success());
+    let source = files.file(
+        "user.c",
+        "#include <pthread.h>
+void gate_take(void), gate_give(void);
+static long guarded;
+static void *work(void *argument) { gate_take(); guarded++; gate_give(); return argument; }
+int main(void) {
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) pthread_create(&threads[i], NULL, work, NULL);
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    return guarded != 2;
+}
+",
+    );
+    let directory = std::path::Path::new(&library).parent().expect("a directory");
+    let cflags = format!("-O1 -L{0} -lgate -Wl,-rpath,{0}", directory.display());
+    recorded(&["-o", &trace, "--cflags", &cflags, "--exclude", "gate_*", &source]);
+    assert_eq!(predicted(&trace, "rdit"), BTreeSet::new());
 }

@@ -1,4 +1,5 @@
-//! Functions of libc that are known to use nothing but what their arguments point to, to the byte: locks and the like.
+//! Functions of libc that are known to use nothing but what their arguments point to, to the byte: locks and the like. Of the
+//! others, which may tell other threads something by way of libc's own state and the kernel, and which do not.
 //!
 //! A lock often lies in an array or a block beside what it guards. If a missing call of it reached all of the block, as a call of
 //! unknown code may, every access to what it guards would be ordered with every lock beside it, and hardly a race was left.
@@ -74,9 +75,72 @@ pub fn used(function: usize, name: &CStr, pointers: &[usize]) -> Option<Vec<(usi
         .then(|| pointers.iter().copied().zip(bytes.iter().copied()).collect())
 }
 
+/// How names begin of functions of libc that work on what they are given and on nothing else that another thread could see.
+const PLAIN: &[&str] = &[
+    "mem",
+    "str",
+    "wcs",
+    "wmem",
+    "isw",
+    "tow",
+    "ato",
+    "pthread_attr_",
+    "pthread_mutexattr_",
+    "pthread_condattr_",
+    "pthread_rwlockattr_",
+    "pthread_barrierattr_",
+];
+
+/// Others of that kind. (Memory that comes into being, and threads that begin and end, are recorded in any case.)
+const PLAIN_NAMES: &str = " abs labs llabs div bcmp bcopy bzero index rindex ffs qsort bsearch snprintf vsnprintf sscanf \
+    malloc calloc realloc reallocarray free aligned_alloc posix_memalign valloc \
+    clock_gettime gettimeofday time gmtime_r localtime_r getpid gettid sched_yield sched_getcpu usleep nanosleep clock_nanosleep sleep \
+    isalpha isdigit isalnum isspace isupper islower isprint ispunct isxdigit tolower toupper \
+    sysconf getpagesize rand_r __errno_location pthread_create pthread_join pthread_detach pthread_self pthread_equal \
+    pthread_getspecific pthread_setspecific thrd_create thrd_join thrd_yield thrd_sleep ";
+
+fn is_plain(name: &str) -> bool {
+    PLAIN.iter().any(|begin| name.starts_with(begin)) || PLAIN_NAMES.split(' ').any(|plain| plain == name)
+}
+
+/// Whether a function is one of libc's that may tell other threads something that its arguments do not lead to: by a pipe, a socket, a
+/// signal, a stream, a message queue.
+pub fn talks(function: usize, name: &CStr) -> bool {
+    let name = name.to_str().unwrap_or_default();
+    library::is_libc(function) && bytes(name).is_none() && !is_plain(name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_the_kernel_carries_is_told_and_what_is_computed_is_not() {
+        let libc = libc::pthread_mutex_lock as *const () as usize;
+        for name in [
+            c"read",
+            c"write",
+            c"poll",
+            c"kill",
+            c"sigwait",
+            c"mq_send",
+            c"eventfd_write",
+            c"fflush",
+        ] {
+            assert!(talks(libc, name), "{name:?}");
+        }
+        for name in [
+            c"memcpy",
+            c"strlen",
+            c"pthread_mutex_lock",
+            c"sched_yield",
+            c"free",
+            c"pthread_self",
+        ] {
+            assert!(!talks(libc, name), "{name:?}");
+        }
+        assert!(!talks(bytes as *const () as usize, c"read"), "the program's own");
+    }
 
     #[test]
     fn only_what_libc_has_is_known() {

@@ -284,6 +284,14 @@ pub fn outside(function: usize) -> Option<usize> {
     (!known).then_some(start)
 }
 
+/// The same, if the library is not one of those that keep what threads share in objects that they are given.
+pub fn with_state(function: usize) -> Option<usize> {
+    outside(function).filter(|_| {
+        let file = file_of(function);
+        !ARGUMENTS.iter().any(|name| file.starts_with(name))
+    })
+}
+
 /// Functions outside that were called through pointers, by their address; `None` if nobody need be told of their calls.
 static POINTERS: Spin<Option<FxHashMap<usize, Option<&'static Outside>>>> = Spin::new(None);
 

@@ -65,10 +65,8 @@ pub fn objects(
 ) -> Option<Option<Vec<Object>>> {
     let options = channel::options();
     let file = library::file_of(function);
-    let action = options
-        .rules
-        .action(&name.to_string_lossy(), &file)
-        .unwrap_or(usual);
+    let rule = options.rules.action(&name.to_string_lossy(), &file);
+    let action = rule.unwrap_or(usual);
     if action == Action::Ignore || options.calls == Calls::None {
         return None;
     }
@@ -93,10 +91,24 @@ pub fn objects(
     let Some(mut reached) = reached else {
         return Some(None);
     };
+    if rule.is_none() && action == Action::Objects {
+        reached.extend(own_state(function, name));
+    }
     if action == Action::Order {
         reached.push((Key::library(library::start_of(function)).0 | 1 << 62, 1));
     }
     Some(Some(reached))
+}
+
+/// What a function that is only called here uses besides its arguments, if no rule says anything: of libc, all that threads can tell each
+/// other by way of the kernel is one thing; other libraries have state of their own, as where their calls are not left out.
+fn own_state(function: usize, name: &CStr) -> Option<Object> {
+    let key = if exact::talks(function, name) {
+        Key::KERNEL
+    } else {
+        Key::library(library::with_state(function)?)
+    };
+    Some((key.0 | 1 << 62, 1))
 }
 
 /// The variables that a rule says a function uses.
