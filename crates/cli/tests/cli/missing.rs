@@ -648,6 +648,8 @@ fn libraries_as_they_come_raise_no_false_alarm() {
     for (name, library, function) in [
         ("zlib.c", "-l:libz.so.1", "deflate"),
         ("sqlite.c", "-l:libsqlite3.so.0", "sqlite3_exec"),
+        ("crypto.c", "-l:libcrypto.so.3", "EVP_DigestUpdate"),
+        ("ssl.c", "-l:libssl.so.3 -l:libcrypto.so.3", "SSL_write"),
     ] {
         let source = root().join("tests/libraries").join(name).display().to_string();
         let trace = files.path("run.dht");

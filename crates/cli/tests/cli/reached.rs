@@ -1,6 +1,7 @@
 //! What missing calls reach in recordings: whatever a call could use to tell other threads something is among it, and no more than that.
 
-use crate::harness::{Files, root};
+use crate::cargo::cargo_command;
+use crate::harness::{Files, ran, root};
 use crate::missing::{ARGUMENTS, missing, predicted, recorded};
 use crate::record::{is_well_formed, read};
 use std::collections::BTreeSet;
@@ -249,4 +250,133 @@ int main(void) {
     let cflags = format!("-O1 -L{0} -lgate -Wl,-rpath,{0}", directory.display());
     recorded(&["-o", &trace, "--cflags", &cflags, "--exclude", "gate_*", &source]);
     assert_eq!(predicted(&trace, "rdit"), BTreeSet::new());
+}
+
+/// RDIT's Account (§4.5): the depositors race on `total`, lines 12 and 18. Whoever looks at their sums has seen that they are no longer alive.
+const DEPOSITORS: &str = r#"#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+struct depositor { atomic_int done; };
+static long first, second, total;
+static int is_alive(struct depositor *d) { return !atomic_load(&d->done); }
+static void finish(struct depositor *d) { atomic_store(&d->done, 1); }
+static void *one(void *own) {
+    first = 100;
+    // The race.
+    total += 100;
+    finish(own);
+    return NULL;
+}
+static void *two(void *own) {
+    second = 200;
+    total += 200;
+    finish(own);
+    return NULL;
+}
+int main(void) {
+    struct depositor *depositors[2];
+    pthread_t threads[2];
+    for (int i = 0; i < 2; i++) depositors[i] = calloc(1, sizeof **depositors);
+    pthread_create(&threads[0], NULL, one, depositors[0]);
+    pthread_create(&threads[1], NULL, two, depositors[1]);
+    for (int i = 0; i < 2; i++)
+        while (is_alive(depositors[i])) usleep(1000);
+    long deposited = first + second;
+    long found = total;
+    for (int i = 0; i < 2; i++) pthread_join(threads[i], NULL);
+    return deposited < found;
+}
+"#;
+
+#[test]
+fn account_has_one_race_and_only_rdit_says_so() {
+    let files = Files::new();
+    let source = files.file("account.c", DEPOSITORS);
+    let (trace, rules) = (files.path("run.dht"), files.file("rules", ARGUMENTS));
+    for exclude in [&["is_alive", "finish"][..], &["is_alive"]] {
+        let mut arguments = vec!["-o", &trace, "--external-rules", &rules];
+        for name in exclude {
+            arguments.extend(["--exclude", name]);
+        }
+        arguments.push(&source);
+        recorded(&arguments);
+        is_well_formed(&trace);
+        let race = (12, 18);
+        assert_eq!(predicted(&trace, "rdit"), BTreeSet::from([race]), "{exclude:?}");
+        for model in ["hb", "cp", "mc"] {
+            let found = predicted(&trace, model);
+            assert!(
+                found.contains(&race) && found.len() > 1,
+                "{exclude:?} {model}: {found:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_crate_is_left_out_of_a_build_by_cargo() {
+    let files = Files::new();
+    for directory in ["gate/src", "app/src"] {
+        std::fs::create_dir_all(files.path(directory)).expect("a directory");
+    }
+    files.file(
+        "Cargo.toml",
+        "[workspace]\nresolver = \"3\"\nmembers = [\"gate\", \"app\"]\n",
+    );
+    files.file(
+        "gate/Cargo.toml",
+        "[package]\nname = \"gate\"\nedition = \"2024\"\n",
+    );
+    files.file(
+        "gate/src/lib.rs",
+        r#"use std::sync::atomic::{AtomicBool, Ordering};
+pub struct Gate(AtomicBool);
+impl Gate {
+    pub fn new() -> Gate { Gate(AtomicBool::new(false)) }
+    #[inline(never)]
+    pub fn take(&self) { while self.0.swap(true, Ordering::Acquire) { std::thread::yield_now(); } }
+    #[inline(never)]
+    pub fn give(&self) { self.0.store(false, Ordering::Release) }
+}
+"#,
+    );
+    files.file(
+        "app/Cargo.toml",
+        "[package]\nname = \"app\"\nedition = \"2024\"\n[dependencies]\ngate = { path = \"../gate\" }\n",
+    );
+    files.file(
+        "app/src/main.rs",
+        r#"static mut COUNT: u64 = 0;
+fn main() {
+    let gate = std::sync::Arc::new(gate::Gate::new());
+    let threads: Vec<_> = (0..2).map(|_| {
+        let gate = gate.clone();
+        std::thread::spawn(move || for _ in 0..5 {
+            gate.take();
+            // SAFETY: under the gate.
+            unsafe { COUNT += 1 };
+            gate.give();
+        })
+    }).collect();
+    for thread in threads { thread.join().unwrap(); }
+}
+"#,
+    );
+    let directory = files.path("");
+    let mut build = cargo_command(std::path::Path::new(&directory), &["build"]);
+    let built = ran(build.env("DEADHEAT_RECORD", "1").env("DEADHEAT_EXCLUDE", "gate"));
+    assert_eq!(built.status, 0, "{}", built.stderr);
+    let program = files.path("target/deadheat/x86_64-unknown-linux-gnu/debug/app");
+    let trace = files.path("run.dht");
+    recorded(&["-o", &trace, &program]);
+    is_well_formed(&trace);
+    let (events, tables) = read(&trace);
+    let names = missing(&events, &tables);
+    assert!(
+        names.len() == 2 && names.iter().all(|name| name.contains("gate")),
+        "{names:?}"
+    );
+    assert_eq!(predicted(&trace, "rdit"), BTreeSet::new());
+    assert!(!predicted(&trace, "mc").is_empty());
 }
