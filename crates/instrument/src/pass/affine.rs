@@ -29,6 +29,58 @@ pub enum Width {
 /// A value, and how it is meant.
 pub type Part<'m> = (Value<'m>, Width);
 
+/// How a value is computed from others, where no bits are lost.
+pub enum Computed<'m> {
+    /// The first and the second, which counts with this sign.
+    Sum(Part<'m>, Part<'m>, i64),
+    /// Both, one times the other.
+    Product(Part<'m>, Part<'m>),
+    /// One times a constant.
+    Multiple(Part<'m>, i64),
+    /// It is the other.
+    Same(Part<'m>),
+}
+
+/// How a value is computed, meant in this way.
+pub fn computed<'m>(value: Value<'m>, width: Width) -> Option<Computed<'m>> {
+    use Opcode::*;
+    let part = |i| (value.operand(i), width);
+    let exact = match width {
+        Width::Whole => matches!(value.ty().integer_bits(), Some(64)) || value.ty().is_plain_pointer(),
+        Width::Signed => value.never_overflows(),
+        Width::Unsigned => value.never_carries(),
+        Width::Inside => false,
+    };
+    Some(match value.opcode()? {
+        LLVMAdd if exact => Computed::Sum(part(0), part(1), 1),
+        LLVMSub if exact => Computed::Sum(part(0), part(1), -1),
+        LLVMOr if value.is_disjoint() => Computed::Sum(part(0), part(1), 1),
+        LLVMMul if exact => Computed::Product(part(0), part(1)),
+        LLVMShl if exact => {
+            let by = value.operand(1).constant_integer().filter(|by| *by < 63)?;
+            Computed::Multiple(part(0), 1 << by)
+        }
+        LLVMSExt if width != Width::Unsigned => Computed::Same((value.operand(0), Width::Signed)),
+        LLVMZExt => {
+            let signed = value.is_nonnegative() && width != Width::Unsigned;
+            let width = if signed { Width::Signed } else { Width::Unsigned };
+            Computed::Same((value.operand(0), width))
+        }
+        LLVMPtrToInt | LLVMIntToPtr | LLVMFreeze if exact => Computed::Same(part(0)),
+        _ => return None,
+    })
+}
+
+/// The constant that a value is, meant in this way.
+pub fn constant(value: Value<'_>, width: Width) -> Option<i64> {
+    let number = value.constant_integer()?;
+    let bits = value.ty().integer_bits()?;
+    Some(match width {
+        Width::Signed if bits < 64 => (number as i64) << (64 - bits) >> (64 - bits),
+        _ => number as i64,
+    })
+}
+
 /// A value, or a product of two, times a constant.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Term<'m> {
@@ -116,6 +168,11 @@ impl<'m> Sum<'m> {
         }
         self.terms.retain(|term| term.factor != 0);
         self
+    }
+
+    /// What is between another and it.
+    pub fn minus(&self, other: &Sum<'m>) -> Self {
+        self.clone().plus(other, -1)
     }
 
     /// The product of two, if no value in it is a product yet.
@@ -277,12 +334,7 @@ impl<'a, 'm> Values<'a, 'm> {
     }
 
     fn find(&mut self, value: Value<'m>, width: Width, depth: u32) -> Option<Affine<'m>> {
-        if let Some(number) = value.constant_integer() {
-            let bits = value.ty().integer_bits()?;
-            let number = match width {
-                Width::Signed if bits < 64 => (number as i64) << (64 - bits) >> (64 - bits),
-                _ => number as i64,
-            };
+        if let Some(number) = constant(value, width) {
             return Some(Affine::still(Sum::constant(number)));
         }
         if let Some(variable) = self.read_of(value).filter(|_| width == Width::Whole) {
@@ -357,42 +409,16 @@ impl<'a, 'm> Values<'a, 'm> {
     }
 
     fn computed(&mut self, value: Value<'m>, width: Width, depth: u32) -> Option<Affine<'m>> {
-        use Opcode::*;
-        let operand = |i| value.operand(i);
-        let exact = match width {
-            Width::Whole => matches!(value.ty().integer_bits(), Some(64)) || value.ty().is_plain_pointer(),
-            Width::Signed => value.never_overflows(),
-            Width::Unsigned => value.never_carries(),
-            Width::Inside => false,
-        };
-        match value.opcode()? {
-            LLVMAdd | LLVMSub if exact => {
-                let sign = if value.opcode() == Some(LLVMAdd) { 1 } else { -1 };
-                let other = self.find(operand(1), width, depth)?;
-                Some(self.find(operand(0), width, depth)?.plus(&other, sign))
+        let mut find = |(value, width): Part<'m>| self.find(value, width, depth);
+        match computed(value, width) {
+            Some(Computed::Sum(one, other, sign)) => Some(find(one)?.plus(&find(other)?, sign)),
+            Some(Computed::Product(one, other)) => find(one)?.times(&find(other)?),
+            Some(Computed::Multiple(one, factor)) => find(one)?.times(&Affine::still(Sum::constant(factor))),
+            Some(Computed::Same(one)) => find(one),
+            None if width == Width::Whole && value.opcode()? == Opcode::LLVMGetElementPtr => {
+                self.address(value, depth)
             }
-            LLVMOr if value.is_disjoint() => {
-                let other = self.find(operand(1), width, depth)?;
-                Some(self.find(operand(0), width, depth)?.plus(&other, 1))
-            }
-            LLVMMul if exact => {
-                let other = self.find(operand(1), width, depth)?;
-                self.find(operand(0), width, depth)?.times(&other)
-            }
-            LLVMShl if exact => {
-                let by = operand(1).constant_integer().filter(|by| *by < 63)?;
-                let by = Affine::still(Sum::constant(1 << by));
-                self.find(operand(0), width, depth)?.times(&by)
-            }
-            LLVMSExt if width != Width::Unsigned => self.find(operand(0), Width::Signed, depth),
-            LLVMZExt => {
-                let signed = value.is_nonnegative() && width != Width::Unsigned;
-                let width = if signed { Width::Signed } else { Width::Unsigned };
-                self.find(operand(0), width, depth)
-            }
-            LLVMPtrToInt | LLVMIntToPtr | LLVMFreeze if exact => self.find(operand(0), width, depth),
-            LLVMGetElementPtr if exact => self.address(value, depth),
-            _ => None,
+            None => None,
         }
     }
 

@@ -326,6 +326,16 @@ impl<'m> Value<'m> {
             && matches!(llvm!(LLVMGetICmpPredicate(self.0)), LLVMIntEQ | LLVMIntNE)
     }
 
+    /// Whether it compares numbers that are not below zero.
+    pub fn is_unsigned(self) -> bool {
+        use llvm_sys::LLVMIntPredicate::{LLVMIntUGE, LLVMIntUGT, LLVMIntULE, LLVMIntULT};
+        self.opcode() == Some(Opcode::LLVMICmp)
+            && matches!(
+                llvm!(LLVMGetICmpPredicate(self.0)),
+                LLVMIntUGE | LLVMIntUGT | LLVMIntULE | LLVMIntULT
+            )
+    }
+
     /// Whether an `or` has no bit twice: then it adds.
     pub fn is_disjoint(self) -> bool {
         self.opcode() == Some(Opcode::LLVMOr) && llvm!(LLVMGetIsDisjoint(self.0)) != 0

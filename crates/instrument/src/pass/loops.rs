@@ -36,6 +36,9 @@ use std::collections::HashSet;
 const FOOTPRINTS: usize = 24;
 /// So far from one round to the next an address may go.
 const FAR: u64 = 32;
+/// A loop that is known to make more rounds than this is taken for one that does not end. They take a second at the least, and with anything in them
+/// much longer; no array is so long that it fits into memory twice; and who writes such a number mostly means "for ever".
+const LONG: u64 = 1 << 30;
 
 /// One check after a loop, at one of its exits.
 pub struct Sweep<'m> {
@@ -120,6 +123,12 @@ impl<'m> Swept<'m> {
         Some(array)
     }
 
+    /// Whether it is always of the same place, and made whenever the loop is begun.
+    fn is_in_the_first_round(&self) -> bool {
+        let still = self.address.step.as_constant() == Some(0) && self.more == 0;
+        still && self.last.iter().all(|made| *made) && !watch::has_variables(&self.address)
+    }
+
     /// How far it goes each round, if nothing is left out between rounds.
     fn unbroken_step(&self) -> Option<i64> {
         let step = self.address.step.as_constant();
@@ -169,11 +178,17 @@ pub fn sweep<'m>(
         swept.retain(|one| one.pays(outermost.is_some()));
         if batched[n] {
             // What is reached by variables could not be watched from batch to batch.
+            let entered = is_entered(nest, around);
             swept.retain(|one| {
-                one.address.step.as_constant() != Some(0) && !watch::has_variables(&one.address)
+                let moves = one.address.step.as_constant() != Some(0);
+                (moves || entered && one.is_in_the_first_round()) && !watch::has_variables(&one.address)
             });
-            swept.truncate(room);
-            room -= swept.len();
+            swept.retain(|one| {
+                let moves = one.address.step.as_constant() != Some(0);
+                let fits = !moves || room > 0;
+                room -= usize::from(moves && fits);
+                fits
+            });
         }
         let is_swept = |at: &Value<'m>, access: &Access<'m>| {
             let same = |other: &(Value<'m>, Access<'m>)| {
@@ -188,6 +203,7 @@ pub fn sweep<'m>(
             rounds: &rounds,
             batched: batched[n],
         };
+        let swept = place.put_before(&frame, swept, &mut sweeps);
         place.put(&mut frame, &swept, &mut sweeps);
     }
     frame.commit(&loops, &mut sweeps);
@@ -256,14 +272,17 @@ fn back_edges(nest: &Nest<'_>, around: &Loop) -> usize {
     around.blocks.iter().map(back).sum()
 }
 
-/// Whether a loop comes to an end: each round compares a value that grows with one that does not, and leaves by the outcome.
+/// Whether a loop comes to an end, in a time that can be waited for: each round compares a value that grows with one that does not, and leaves by
+/// the outcome.
 fn ends<'m>(reader: &Reader, nest: &Nest<'m>, steady: &Steady<'_, 'm>, around: &Loop) -> bool {
     let mut values = Values::new(nest, around, reader.layout(), steady);
     around.exits.iter().any(|&(from, _)| {
         nest.dominates(from, around.latch) && {
             let end = nest.blocks[from].terminator();
             let condition = end.condition();
-            condition.is_some_and(|condition| compares_growing(&mut values, condition))
+            condition.is_some_and(|condition| {
+                compares_growing(&mut values, condition) && !is_far(&mut values, condition)
+            })
         }
     })
 }
@@ -286,6 +305,37 @@ fn compares_growing<'m>(values: &mut Values<'_, 'm>, condition: Value<'m>) -> bo
         step.is_some_and(|step| step == 1 || step != 0 && (!met || never_wraps(of)))
     };
     still(&one, of(0)) && grows(&other, of(1)) || grows(&one, of(0)) && still(&other, of(1))
+}
+
+/// Whether a value that grows is so far from what it is compared with that the loop does not get there: `i < LONG_MAX`.
+fn is_far<'m>(values: &mut Values<'_, 'm>, condition: Value<'m>) -> bool {
+    let of = [0, 1].map(|side| values.of_number(condition.operand(side)));
+    let [Some(one), Some(other)] = of else {
+        return false;
+    };
+    let (grows, still) = match other.step.as_constant() {
+        Some(0) => (one, other),
+        _ => (other, one),
+    };
+    let Some(step) = grows.step.as_constant().filter(|step| *step != 0) else {
+        return false;
+    };
+    let way = match (
+        still.start.minus(&grows.start).as_constant(),
+        still.start.as_constant(),
+    ) {
+        // All ways go up to where numbers begin again.
+        (Some(way), _) => {
+            let way = if step > 0 { way } else { way.wrapping_neg() };
+            let bits = condition.operand(0).ty().integer_bits().unwrap_or(64);
+            way as u64 & (u64::MAX >> (64 - bits.clamp(1, 64)))
+        }
+        // It begins anywhere; most things begin near zero.
+        (None, Some(end)) if step > 0 && condition.is_unsigned() => end as u64,
+        (None, Some(end)) if (end > 0) == (step > 0) => end.unsigned_abs(),
+        _ => return false,
+    };
+    way / step.unsigned_abs() > LONG
 }
 
 /// Whether a value that a loop changes by itself, or the next one after it, is computed in a way that must not wrap around.
@@ -528,6 +578,36 @@ struct Place<'a, 'm> {
 }
 
 impl<'m> Place<'_, 'm> {
+    /// Has what each round accesses at one place checked in front of the loop: the first round comes to it, and nothing in between synchronises.
+    /// Answers with the others.
+    fn put_before(
+        &self,
+        frame: &Frame<'_, 'm>,
+        swept: Vec<Swept<'m>>,
+        sweeps: &mut Vec<Sweep<'m>>,
+    ) -> Vec<Swept<'m>> {
+        let (ir, builder, nest) = (frame.ir, frame.builder, frame.nest);
+        // Where loops around this one wait for checks, footprints take less time.
+        let can = self.within.is_none() && is_entered(nest, self.around);
+        let (before, others): (Vec<_>, Vec<_>) = swept
+            .into_iter()
+            .partition(|one| can && one.is_in_the_first_round());
+        for one in before {
+            let end = nest.blocks[self.around.entry].terminator();
+            builder.before(end);
+            builder.without_line();
+            let address = number(ir, builder, &one.address.start);
+            let work = Work::Check {
+                address: builder.pointer(address, ir.pointer()),
+                count: ir.number(1),
+                stride: ir.number(0),
+                size: one.size,
+            };
+            sweeps.push(one.at_block(end, work));
+        }
+        others
+    }
+
     /// Puts what computes the ranges behind the loop.
     fn put(&self, frame: &mut Frame<'_, 'm>, swept: &[Swept<'m>], sweeps: &mut Vec<Sweep<'m>>) {
         if swept.is_empty() {
@@ -651,6 +731,11 @@ impl<'m> Swept<'m> {
             work,
         }
     }
+}
+
+/// Whether what comes before a loop leads nowhere else.
+fn is_entered(nest: &Nest<'_>, around: &Loop) -> bool {
+    batches::has_room_before(nest, around) && nest.successors[around.entry].len() == 1
 }
 
 /// The blocks that a loop is left to.

@@ -60,8 +60,97 @@ fn an_array_is_checked_once() {
         at("i64", "%j")
     );
     assert_eq!(kinds(&of(&body)), ["read_strided(16, 8)"]);
-    // Always the same place.
-    assert_eq!(kinds(&of("store i64 1, ptr %p")), ["write_strided(0, 8)"]);
+}
+
+#[test]
+fn what_stays_in_one_place_is_checked_in_front_of_the_loop() {
+    assert_eq!(kinds(&of("store i64 1, ptr %p")), ["write_strided(1, 0, 8)"]);
+    let text = fully(
+        "define void @f(ptr %p, ptr %q, i64 %n) {
+        start:
+            br label %loop
+        loop:
+            %i = phi i64 [ 0, %start ], [ %next, %latch ]
+            store volatile i64 1, ptr %p
+            %v = load volatile i64, ptr %q
+            %more = icmp eq i64 %v, 0
+            br i1 %more, label %latch, label %done
+        latch:
+            %next = add i64 %i, 1
+            br label %loop
+        done:
+            ret void
+        }",
+    );
+    // Even if the loop may not end.
+    let checks = hooks(&text, "f");
+    assert_eq!(
+        kinds(&checks),
+        ["write_strided(1, 0, 8)", "read_strided(1, 0, 8)"]
+    );
+    // Not what the first round may not come to.
+    let body = "br i1 %c, label %rest, label %out
+        out:
+        ret void
+        rest:
+        store volatile i64 1, ptr %p
+        br label %latch";
+    assert_eq!(kinds(&found(body)), ["write_strided(0, 8)"]);
+}
+
+/// The checks of a loop over `%i` from `first` on, by `step`, that goes on while this comparison holds.
+fn until(first: &str, step: &str, compare: &str) -> Vec<String> {
+    let text = fully(&format!(
+        "define void @f(ptr %p, ptr %q, i64 %n) {{
+        start:
+            br label %loop
+        loop:
+            %i = phi i64 [ {first}, %start ], [ %next, %loop ]
+            %a = getelementptr i64, ptr %p, i64 %i
+            store i64 1, ptr %a
+            %next = add i64 %i, {step}
+            %more = icmp {compare}
+            br i1 %more, label %loop, label %done
+        done:
+            ret void
+        }}"
+    ));
+    kinds(&hooks(&text, "f"))
+}
+
+#[test]
+fn an_end_that_is_too_far_is_none() {
+    let far = [
+        ("0", "1", "slt i64 %next, 9223372036854775807"),
+        ("0", "1", "ult i64 %next, -1"),
+        ("0", "1", "ne i64 %next, -16"),
+        ("1", "1", "sle i64 %i, 1000000000000"),
+        ("%n", "1", "slt i64 %next, 9223372036854775807"),
+        ("%n", "1", "ult i64 %next, -8"),
+        ("9223372036854775807", "-1", "sgt i64 %next, 0"),
+        ("%n", "-1", "sgt i64 %next, -9223372036854775808"),
+    ];
+    for (first, step, compare) in far {
+        let checks = until(first, step, compare);
+        // In batches, too.
+        assert_eq!(checks.len(), 2, "{first} {step} {compare}: {checks:?}");
+    }
+    let near = [
+        ("0", "1", "slt i64 %next, 1000000"),
+        ("0", "1", "slt i64 %next, %n"),
+        ("%n", "1", "slt i64 %next, 0"),
+        ("%n", "1", "ne i64 %next, -1"),
+        ("%n", "-1", "sgt i64 %next, 0"),
+        ("%n", "-1", "ugt i64 %next, 5"),
+        ("%n", "-1", "ne i64 %next, -1"),
+        ("-100", "1", "ne i64 %next, 0"),
+        // A few rounds from the end.
+        ("9223372036854775800", "1", "slt i64 %next, 9223372036854775807"),
+    ];
+    for (first, step, compare) in near {
+        let checks = until(first, step, compare);
+        assert_eq!(checks.len(), 1, "{first} {step} {compare}: {checks:?}");
+    }
 }
 
 #[test]
@@ -187,6 +276,89 @@ fn not_where_the_loop_may_synchronise() {
     }
 }
 
+#[test]
+fn not_where_the_loop_gives_memory_back_or_may_leave() {
+    let functions = "
+        declare void @free(ptr)
+        declare i32 @munmap(ptr, i64)
+        declare void @exit(i32) noreturn
+        define internal void @leaving(i1 %c) noinline {
+            br i1 %c, label %leave, label %stay
+        leave:
+            call void @exit(i32 0)
+            unreachable
+        stay:
+            ret void
+        }
+        define internal void @quiet() noinline {
+            ret void
+        }";
+    let checks = |between: &str, behind: &str| {
+        let text = fully(&format!(
+            "{functions}
+            define void @f(ptr %p, ptr %q, i64 %n, i1 %c) personality ptr @personality {{
+            start:
+                br label %loop
+            loop:
+                %i = phi i64 [ 0, %start ], [ %next, %latch ]
+                %a = getelementptr i64, ptr %p, i64 %i
+                store i64 1, ptr %a
+                {between}
+            latch:
+                %next = add i64 %i, 1
+                %more = icmp ult i64 %next, %n
+                br i1 %more, label %loop, label %done
+            done:
+                ret void
+                {behind}
+            }}"
+        ));
+        hooks(&text, "f")
+    };
+    let own = "write8(%a)".to_owned();
+    for between in [
+        "call void @free(ptr %q)",
+        "%o = call i32 @munmap(ptr %q, i64 4096)",
+        "call void @leaving(i1 %c)",
+    ] {
+        let checks = checks(&format!("{between}\nbr label %latch"), "");
+        assert!(checks.contains(&own), "{between}: {checks:?}");
+    }
+    let behind = "gone:
+        %x = landingpad { ptr, i32 } cleanup
+        call void @quiet()
+        resume { ptr, i32 } %x";
+    for call in ["@other()", "@leaving(i1 %c)"] {
+        let between = format!("invoke void {call} to label %latch unwind label %gone");
+        let checks = checks(&between, behind);
+        assert!(checks.contains(&own), "{call}: {checks:?}");
+    }
+    // The same without any of it.
+    let calm = checks("call void @quiet()\nbr label %latch", "");
+    assert!(!calm.contains(&own), "{calm:?}");
+}
+
+#[test]
+fn not_around_a_region_with_two_ways_in() {
+    // The two blocks of the inner cycle are both entered from outside: nobody knows whether it ends.
+    let body = format!(
+        "{}
+        store i64 1, ptr %a
+        br i1 %c, label %one, label %two
+        one:
+        %x = load volatile i64, ptr %q
+        %back = icmp eq i64 %x, 0
+        br i1 %back, label %two, label %latch
+        two:
+        %y = load volatile i64, ptr %q
+        %on = icmp eq i64 %y, 1
+        br i1 %on, label %one, label %latch",
+        at("i64", "%i")
+    );
+    let checks = found(&body);
+    assert!(checks.contains(&"write8(%a)".to_owned()), "{checks:?}");
+}
+
 /// A loop that ends when another thread says so, with this in each round.
 fn endless(round: &str) -> String {
     fully(&format!(
@@ -214,8 +386,12 @@ fn endless(round: &str) -> String {
 fn a_loop_that_may_not_end_is_checked_in_batches_and_behind_it() {
     let text = endless("");
     let checks = kinds(&hooks(&text, "f"));
-    // What stays where it is is looked at where it is accessed.
-    let expected = ["read8()", "write_strided(256, 8, 8)", "write_strided(8, 8)"];
+    // What stays where it is is checked before.
+    let expected = [
+        "read_strided(1, 0, 8)",
+        "write_strided(256, 8, 8)",
+        "write_strided(8, 8)",
+    ];
     let mut sorted = checks.clone();
     sorted.sort();
     assert_eq!(sorted, expected, "{checks:?}");
