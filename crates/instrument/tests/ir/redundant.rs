@@ -199,6 +199,121 @@ fn on_every_path_or_not_at_all() {
 }
 
 #[test]
+fn a_call_that_may_throw_is_one_that_may_leave() {
+    let found = |first: &str, attributes: &str, second: &str| {
+        let text = instrument(&format!(
+            "define void @f(ptr %p) personality ptr @personality {{
+                {first}
+                invoke void @other() {attributes} to label %on unwind label %gone
+            on:
+                {second}
+                ret void
+            gone:
+                %x = landingpad {{ ptr, i32 }} cleanup
+                resume {{ ptr, i32 }} %x
+            }}"
+        ));
+        let mut all = hooks(&text, "f");
+        all.retain(|hook| hook.starts_with("read") || hook.starts_with("write"));
+        all.len()
+    };
+    assert_eq!(found(READ, "", WRITE), 2);
+    assert_eq!(found(WRITE, "", AGAIN), 2);
+    // It neither synchronises nor frees, nor runs for ever: it may still throw.
+    let calm = "nosync nofree willreturn";
+    assert_eq!(found(READ, calm, WRITE), 2, "the second may not be reached");
+    assert_eq!(found(WRITE, calm, AGAIN), 1, "the first was");
+}
+
+#[test]
+fn ways_of_a_switch() {
+    let module = |ways: [&str; 3], behind: &str| {
+        let [one, two, other] = ways;
+        let text = instrument(&format!(
+            "define void @f(ptr %p, i64 %n) {{
+                switch i64 %n, label %other [ i64 1, label %one
+                                              i64 2, label %two
+                                              i64 3, label %two ]
+            one:
+                {one}
+                br label %end
+            two:
+                {two}
+                br label %end
+            other:
+                {other}
+                br label %end
+            end:
+                {behind}
+                ret void
+            }}"
+        ));
+        hooks(&text, "f").len()
+    };
+    let first = "%x = load volatile i64, ptr %p, align 8";
+    // Different ones, so that the optimiser does not make them one.
+    let [one, two, three] = [1, 2, 3].map(|n| format!("store volatile i64 {n}, ptr %p, align 8"));
+    assert_eq!(module([&one, &two, &three], AGAIN), 3, "all stand for the last");
+    assert_eq!(module([&one, &two, ""], AGAIN), 3, "one way has none");
+    assert_eq!(module([first, "", ""], WRITE), 1, "the last stands for the first");
+    let text = |ways: &str| {
+        let text = instrument(&format!(
+            "define void @f(ptr %p, i64 %n) {{
+                %a = load volatile i64, ptr %p, align 8
+                switch i64 %n, label %other [ i64 1, label %one ]
+            one:
+                store volatile i64 1, ptr %p, align 8
+                ret void
+            other:
+                {ways}
+                ret void
+            }}"
+        ));
+        hooks(&text, "f")
+    };
+    assert_eq!(text(""), ["read8(%p)", "write8(%p)"]);
+    assert_eq!(
+        text("store volatile i64 2, ptr %p, align 8"),
+        ["write8(%p)", "write8(%p)"]
+    );
+}
+
+#[test]
+fn a_cycle_with_two_ways_in() {
+    let module = |before: &str, one: &str, two: &str, behind: &str| {
+        let text = instrument(&format!(
+            "define void @f(ptr %p, i1 %c, i1 %d) {{
+                {before}
+                br i1 %c, label %one, label %two
+            one:
+                {one}
+                br i1 %d, label %two, label %end
+            two:
+                {two}
+                br i1 %d, label %one, label %end
+            end:
+                {behind}
+                ret void
+            }}"
+        ));
+        let mut all = hooks(&text, "f");
+        all.retain(|hook| hook.starts_with("read") || hook.starts_with("write"));
+        all
+    };
+    assert_eq!(module(WRITE, READ, AGAIN, ""), ["write8(%p)"]);
+    // Either may be reached without the other.
+    assert_eq!(module("", WRITE, AGAIN, ""), ["write8(%p)", "read8(%p)"]);
+    // What is released on the way from one comes between the other and what was before.
+    let released = "fence release\n%b = load volatile i64, ptr %p, align 8";
+    assert_eq!(
+        module(WRITE, READ, released, ""),
+        ["write8(%p)", "read8(%p)", "read8(%p)"]
+    );
+    // It may go round for ever.
+    assert_eq!(module(READ, "", "", WRITE), ["read8(%p)", "write8(%p)"]);
+}
+
+#[test]
 fn loops() {
     // The check before the loop stands for all that is in it; nothing in it changes the address.
     let text = instrument(
