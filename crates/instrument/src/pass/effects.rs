@@ -1,5 +1,6 @@
 //! What instructions and calls do that matters to checks around them ([`crate::effects`]).
 
+use super::callees::Callees;
 use super::flow;
 use super::ir::{At, Ir, Opcode, Order, Value, attribute_kind, llvm};
 use super::private::Private;
@@ -14,6 +15,8 @@ use std::collections::{HashMap, HashSet};
 pub struct Calls<'m> {
     reader: Reader,
     known: HashMap<Value<'m>, Effects>,
+    /// What calls through pointers do, where that is known. Found out before checks are put in, which are given addresses of variables.
+    through: HashMap<Value<'m>, Effects>,
     facts: Facts,
 }
 
@@ -22,11 +25,23 @@ impl<'m> Calls<'m> {
     pub fn new(ir: Ir<'m>, facts: Facts) -> Self {
         let (functions, summary) = read(ir);
         let effects = resolve::module(&summary, &facts);
-        Calls {
+        let mut calls = Calls {
             reader: Reader::new(ir),
             known: functions.into_iter().zip(effects).collect(),
+            through: HashMap::new(),
             facts,
+        };
+        let blocks = ir.functions().into_iter().flat_map(|function| function.blocks());
+        for block in blocks {
+            for call in block.instructions().filter(|at| is_through_pointer(*at)) {
+                if let Callee::Among(functions) = calls.reader.callee(call) {
+                    let each = functions.into_iter().map(|function| calls.of_function(function));
+                    let effects = each.fold(Effects::NONE, Effects::or);
+                    calls.through.insert(call, effects);
+                }
+            }
         }
+        calls
     }
 
     /// What is known of the link.
@@ -36,17 +51,27 @@ impl<'m> Calls<'m> {
 
     /// What a call may do.
     pub fn of_call(&self, call: Value<'m>) -> Effects {
-        let effects = match self.reader.callee(call) {
-            Callee::Does(effects) => effects,
-            Callee::Named(function) => self.known.get(&function).copied().unwrap_or_else(|| {
-                // The optimiser has put it in, or it is an intrinsic that became a function.
-                let facts = self.facts.get(function.name());
-                facts
-                    .or_else(|| known::effects(function.name()))
-                    .unwrap_or(Effects::UNKNOWN)
-            }),
+        let effects = match is_through_pointer(call) {
+            true => self.through.get(&call).copied().unwrap_or(Effects::UNKNOWN),
+            false => match self.reader.callee(call) {
+                Callee::Does(effects) => effects,
+                Callee::Among(functions) => {
+                    let each = functions.into_iter().map(|function| self.of_function(function));
+                    each.fold(Effects::NONE, Effects::or)
+                }
+            },
         };
         effects.and(self.reader.limit_of_call(call))
+    }
+
+    fn of_function(&self, function: Value<'m>) -> Effects {
+        self.known.get(&function).copied().unwrap_or_else(|| {
+            // The optimiser has put it in, or it is an intrinsic that became a function.
+            let facts = self.facts.get(function.name());
+            facts
+                .or_else(|| known::effects(function.name()))
+                .unwrap_or(Effects::UNKNOWN)
+        })
     }
 
     /// Whether a call is one of the compiler's own, or of a function outside of the link that calls no function of it.
@@ -66,6 +91,14 @@ impl<'m> Calls<'m> {
             true => self.of_call(at),
             false => self.reader.own(at),
         }
+    }
+}
+
+/// Whether it is a call of what is not named.
+fn is_through_pointer(at: Value<'_>) -> bool {
+    at.is_call() && {
+        let callee = at.callee();
+        !callee.is_function() && !callee.is_other_global() && !callee.is_assembly()
     }
 }
 
@@ -167,8 +200,8 @@ fn before_main<'m>(ir: Ir<'m>, numbers: &HashMap<Value<'m>, u32>) -> (Vec<u32>, 
 pub enum Callee<'m> {
     /// Something that does this.
     Does(Effects),
-    /// A function or an alias.
-    Named(Value<'m>),
+    /// One of these functions and aliases; only one, if it is called by its name.
+    Among(Vec<Value<'m>>),
 }
 
 /// Reads instructions.
@@ -179,6 +212,7 @@ pub struct Reader {
     nounwind: u32,
     mustprogress: u32,
     loops: u32,
+    callees: Callees,
 }
 
 impl Reader {
@@ -190,6 +224,7 @@ impl Reader {
             nounwind: attribute_kind("nounwind"),
             mustprogress: attribute_kind("mustprogress"),
             loops: ir.metadata_kind("llvm.loop"),
+            callees: Callees::new(ir),
         }
     }
 
@@ -228,13 +263,16 @@ impl Reader {
             let limit = self.limit_of_call(at);
             match self.callee(at) {
                 Callee::Does(effects) => summary.own = summary.own.or(effects.and(limit)),
-                Callee::Named(callee) => match numbers.get(&callee) {
-                    Some(&number) => {
+                Callee::Among(callees) => {
+                    for callee in callees {
+                        let Some(&number) = numbers.get(&callee) else {
+                            summary.own = Effects::UNKNOWN;
+                            continue;
+                        };
                         let known = calls.entry(number).or_insert(Effects::NONE);
                         *known = known.or(limit);
                     }
-                    None => summary.own = Effects::UNKNOWN,
-                },
+                }
             }
             // It is a loop if it comes back to this function.
             summary.own.may_not_end |= at.is_musttail();
@@ -295,10 +333,11 @@ impl Reader {
         // Another type is another function, as far as one can know.
         let fits =
             callee.is_other_global() || callee.is_function() && callee.function_type() == call.called_type();
-        match fits {
-            true => Callee::Named(callee),
-            false => Callee::Does(Effects::UNKNOWN),
+        if fits {
+            return Callee::Among(vec![callee]);
         }
+        let among = is_through_pointer(call).then(|| self.callees.of(call)).flatten();
+        among.map_or(Callee::Does(Effects::UNKNOWN), Callee::Among)
     }
 
     fn limit_of_call(&self, call: Value<'_>) -> Effects {

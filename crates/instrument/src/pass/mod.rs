@@ -10,6 +10,7 @@ mod also;
 mod batches;
 mod behind;
 mod builder;
+mod callees;
 mod checks;
 mod context;
 pub mod coverage;

@@ -188,10 +188,12 @@ impl<'m> Sharer<'_, 'm> {
             .collect();
     }
 
-    /// The number of the function that an instruction calls, as what that is.
+    /// The number of the function that an instruction calls by its name. (Of those that are called through pointers others have the address, so nobody
+    /// asks who calls them.)
     fn callee(&self, at: Value<'m>) -> Option<u32> {
-        match at.is_call().then(|| self.reader.callee(at))? {
-            Callee::Named(function) => self.numbers.get(&function).copied(),
+        let named = at.is_call() && (at.callee().is_function() || at.callee().is_other_global());
+        match named.then(|| self.reader.callee(at))? {
+            Callee::Among(functions) => self.numbers.get(functions.first()?).copied(),
             Callee::Does(_) => None,
         }
     }
@@ -203,10 +205,14 @@ impl<'m> Sharer<'_, 'm> {
         }
         match self.reader.callee(at) {
             Callee::Does(effects) => called.anything |= effects.spawns,
-            Callee::Named(function) => match self.numbers.get(&function) {
-                Some(&callee) => _ = called.functions.insert(callee),
-                None => called.anything = true,
-            },
+            Callee::Among(functions) => {
+                for function in functions {
+                    match self.numbers.get(&function) {
+                        Some(&callee) => _ = called.functions.insert(callee),
+                        None => called.anything = true,
+                    }
+                }
+            }
         }
     }
 }

@@ -118,6 +118,105 @@ fn a_check_stands_for_what_comes_before_since_something_was_acquired() {
     }
 }
 
+/// How many checks there are of a write and a read with a call through a pointer between them, in a module with these globals.
+fn through(globals: &str, call: &str) -> usize {
+    let text = instrument(&format!(
+        "{OWN}
+        define internal void @still() noinline {{
+            ret void
+        }}
+        {globals}
+        define void @f(ptr %p, ptr %q, i64 %n, i1 %c) {{
+            {WRITE}
+            {call}
+            {AGAIN}
+            ret void
+        }}"
+    ));
+    let mut all = hooks(&text, "f");
+    // The pointer is read, too.
+    all.retain(|hook| hook.ends_with("8(%p)"));
+    all.len()
+}
+
+#[test]
+fn a_call_through_a_pointer_does_what_one_of_the_functions_does() {
+    let chosen = |one: &str, other: &str| {
+        through(
+            "",
+            &format!("%g = select i1 %c, ptr @{one}, ptr @{other}\ncall void %g()"),
+        )
+    };
+    assert_eq!(chosen("still", "acquiring"), 1);
+    assert_eq!(chosen("still", "releasing"), 2);
+    assert_eq!(chosen("still", "other"), 2);
+    let told = "!0 = !{ptr @still, ptr @relaxed}\n!1 = !{ptr @still, ptr @deeper}";
+    assert_eq!(through(told, "call void %q(), !callees !0"), 1);
+    assert_eq!(through(told, "call void %q(), !callees !1"), 2);
+}
+
+#[test]
+fn a_call_through_a_table_of_functions() {
+    let call = "%i = getelementptr [3 x ptr], ptr @table, i64 0, i64 %n
+        %g = load ptr, ptr %i
+        call void %g()";
+    let table = |kind: &str, last: &str| {
+        through(
+            &format!("@table = {kind} [3 x ptr] [ptr @still, ptr null, ptr @{last}]"),
+            call,
+        )
+    };
+    assert_eq!(table("internal constant", "acquiring"), 1);
+    assert_eq!(table("internal constant", "releasing"), 2);
+    // Another may be in its place, or something else in it.
+    assert_eq!(table("constant", "acquiring"), 2);
+    assert_eq!(table("internal global", "acquiring"), 2);
+    // Names and numbers between the functions.
+    let rows = |function: &str| {
+        through(
+            &format!(
+                "@name = internal constant [2 x i8] c\"x\\00\"
+                @rows = internal constant [2 x {{ ptr, i32, ptr }}]
+                    [{{ ptr, i32, ptr }} {{ ptr @name, i32 1, ptr @still }}, {{ ptr, i32, ptr }} {{ ptr null, i32 2, ptr {function} }}]"
+            ),
+            "%i = getelementptr { ptr, i32, ptr }, ptr @rows, i64 %n, i32 2
+            %g = load ptr, ptr %i
+            call void %g()",
+        )
+    };
+    assert_eq!(rows("@relaxed"), 1);
+    assert_eq!(rows("@releasing"), 2);
+    assert_eq!(rows("inttoptr (i64 4096 to ptr)"), 2);
+}
+
+#[test]
+fn a_call_through_a_variable_of_this_module() {
+    let variable = |variable: &str, stored: &str| {
+        through(
+            &format!(
+                "{variable}
+                define void @set(i1 %c, ptr %x) {{
+                    %y = select i1 %c, ptr @still, ptr null
+                    store ptr %y, ptr @function
+                    store ptr {stored}, ptr @function
+                    ret void
+                }}"
+            ),
+            "%g = load ptr, ptr @function\ncall void %g()",
+        )
+    };
+    let own = "@function = internal global ptr null";
+    assert_eq!(variable(own, "@acquiring"), 1);
+    assert_eq!(variable(own, "@releasing"), 2);
+    assert_eq!(variable(own, "%x"), 2);
+    assert_eq!(variable("@function = global ptr null", "@acquiring"), 2);
+    // Whoever has its address may store anything.
+    let known = format!("{own}\n@at = global ptr @function");
+    assert_eq!(variable(&known, "@acquiring"), 2);
+    let assembly = format!("module asm \"nop\"\n{own}");
+    assert_eq!(variable(&assembly, "@acquiring"), 2);
+}
+
 #[test]
 fn a_read_does_not_stand_for_a_write() {
     let text = instrument(
