@@ -32,6 +32,17 @@ fn members_side_by_side_have_one_check() {
 }
 
 #[test]
+fn elements_side_by_side_have_one_check() {
+    let body = "%q.8 = getelementptr { i64, i64 }, ptr %p, i64 %n
+        %i = shl i64 %n, 1
+        %j = or disjoint i64 %i, 1
+        %k = getelementptr i64, ptr %p, i64 %j
+        store volatile i64 1, ptr %q.8, align 8
+        store volatile i64 1, ptr %k, align 8";
+    assert_eq!(found(body), ["write_range(%q.8, 16)"]);
+}
+
+#[test]
 fn halves_of_a_granule() {
     let body = "store volatile i32 1, ptr %p, align 4\n store volatile i32 2, ptr %z, align 4";
     assert_eq!(found(body), ["write8(%p)"]);

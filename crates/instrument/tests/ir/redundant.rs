@@ -272,6 +272,74 @@ fn elements_and_members_by_the_same_index() {
 }
 
 #[test]
+fn indices_are_taken_apart() {
+    // All eight bytes are written by the index one further, less eight.
+    let both = |index: &str| {
+        let text = instrument(&format!(
+            "define void @f(ptr %p, i64 %n, i32 %s, i64 %m) {{
+                {index}
+                %x = getelementptr i64, ptr %p, i64 %i
+                store volatile i64 1, ptr %x, align 8
+                %y = getelementptr i64, ptr %p, i64 %j
+                %z = getelementptr i8, ptr %y, i64 -8
+                %v = load volatile i64, ptr %z, align 8
+                ret void
+            }}"
+        ));
+        hooks(&text, "f").len()
+    };
+    for index in [
+        "%i = add i64 %n, 1\n%j = add i64 %n, 2",
+        "%i = sub i64 %n, 4\n%j = sub i64 %n, 3",
+        "%t = shl i64 %n, 3\n%i = add i64 %t, 1\n%u = mul i64 %n, 8\n%j = add i64 %u, 2",
+        // The same in another order.
+        "%t = add i64 %n, %m\n%i = add i64 %t, 1\n%u = add i64 %m, 2\n%j = add i64 %u, %n",
+        "%t = add nsw i32 %s, 1\n%i = sext i32 %t to i64\n%u = add nsw i32 %s, 2\n%j = sext i32 %u to i64",
+        "%t = add nuw i32 %s, 1\n%i = zext i32 %t to i64\n%u = add nuw i32 %s, 2\n%j = zext i32 %u to i64",
+        "%i = zext i32 %s to i64\n%u = add nuw i32 %s, 1\n%j = zext i32 %u to i64",
+        "%t = shl i64 %n, 1\n%i = or disjoint i64 %t, 1\n%j = add i64 %t, 2",
+    ] {
+        assert_eq!(both(index), 1, "{index}");
+    }
+    for index in [
+        "%i = add i64 %n, 1\n%j = add i64 %n, 3",
+        "%i = add i64 %n, 1\n%j = add i64 %m, 2",
+        // They may wrap around.
+        "%i = sext i32 %s to i64\n%u = add i32 %s, 1\n%j = sext i32 %u to i64",
+        "%i = sext i32 %s to i64\n%u = add nuw i32 %s, 1\n%j = sext i32 %u to i64",
+        "%i = zext i32 %s to i64\n%u = add nsw i32 %s, 1\n%j = zext i32 %u to i64",
+        // One is meant with its sign.
+        "%i = sext i32 %s to i64\n%u = add nuw i32 %s, 1\n%j = zext i32 %u to i64",
+        "%t = shl i64 %n, 1\n%i = or i64 %t, %m\n%u = add i64 %t, %m\n%j = add i64 %u, 1",
+    ] {
+        assert_eq!(both(index), 2, "{index}");
+    }
+}
+
+#[test]
+fn an_index_that_is_computed_anew_is_another() {
+    let text = instrument(
+        "define void @f(ptr %p, i1 %c) {
+            br label %again
+        again:
+            %i = phi i64 [ 0, %0 ], [ %j, %again ]
+            %j = add i64 %i, 1
+            %x = getelementptr i64, ptr %p, i64 %i
+            store volatile i64 1, ptr %x, align 8
+            %k = add i64 %j, -1
+            %y = getelementptr i64, ptr %p, i64 %k
+            %a = load volatile i64, ptr %y, align 8
+            br i1 %c, label %again, label %end
+        end:
+            %z = getelementptr i64, ptr %p, i64 %j
+            %b = load volatile i64, ptr %z, align 8
+            ret void
+        }",
+    );
+    assert_eq!(hooks(&text, "f"), ["write8(%x)", "read8(%z)"]);
+}
+
+#[test]
 fn on_every_path_or_not_at_all() {
     let module = |one: &str, other: &str, behind: &str| {
         let text = instrument(&format!(
