@@ -30,16 +30,22 @@ pub enum Rule {
     Merged,
     /// A check of a range, outside of the loop, stands for it.
     Moved,
+    /// Checks of ranges, each time that the loop has gone round so often and where it is left, stand for it.
+    Batched,
+    /// What it writes becomes part of a stretch, which is checked as a range.
+    Stretched,
 }
 
 impl Rule {
     /// All, in the order in which they are shown.
-    pub const ALL: [Rule; 8] = [
+    pub const ALL: [Rule; 10] = [
         Rule::Checked,
         Rule::Covered,
         Rule::Followed,
         Rule::Merged,
         Rule::Moved,
+        Rule::Batched,
+        Rule::Stretched,
         Rule::Private,
         Rule::Constant,
         Rule::Published,
@@ -56,6 +62,8 @@ impl Rule {
             Rule::Followed => "followed",
             Rule::Merged => "merged",
             Rule::Moved => "moved",
+            Rule::Batched => "batched",
+            Rule::Stretched => "stretched",
         }
     }
 
@@ -70,6 +78,8 @@ impl Rule {
             Rule::Followed => "a check behind it stands for it",
             Rule::Merged => "part of a check of its neighbours",
             Rule::Moved => "part of a range that is checked outside of the loop",
+            Rule::Batched => "part of ranges that are checked while the loop runs and behind it",
+            Rule::Stretched => "gathered while the loop fills memory, and checked as a range",
         }
     }
 

@@ -169,9 +169,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
                 (&Nest::new(&blocks), &self.kept),
                 &mut plan.plain,
             );
-            for (at, access) in sweeps.iter().flat_map(|sweep| &sweep.accesses) {
-                self.decisions.note(*at, access, Rule::Moved, None);
-            }
+            self.decisions.note_sweeps(&sweeps);
         }
         let (mut fillings, mut ends) = (Vec::new(), Vec::new());
         if self.placement == Placement::Full && !self.record {
@@ -245,8 +243,9 @@ impl<'m, 'u> Inserter<'m, 'u> {
             self.log = Some(Logged::Checks);
         }
         for (at, access) in plan.plain {
-            self.decisions.note(at, &access, Rule::Checked, None);
             let filling = fillings.iter().find(|filling| filling.at == at);
+            let rule = filling.map_or(Rule::Checked, |_| Rule::Stretched);
+            self.decisions.note(at, &access, rule, None);
             let lines = match filling {
                 Some(filling) => stretches::lines(&fillings, filling, &standing),
                 None => Lines::of(at, standing.of(at, &access).iter().copied()),

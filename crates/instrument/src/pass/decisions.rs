@@ -2,8 +2,10 @@
 
 use super::accesses::{Access, Extent};
 use super::ir::{Ir, Value, llvm};
+use super::loops::{Sweep, Work};
 use crate::decisions::{Decision, Rule, SECTION};
 use llvm_sys::core::*;
+use std::collections::HashMap;
 use std::ffi::c_char;
 use std::fmt::Write;
 
@@ -47,6 +49,36 @@ impl Decisions {
             by: by.and_then(self::line),
         };
         let _ = writeln!(lines, "{decision}");
+    }
+
+    /// Notes what is checked outside of loops, each access once: a loop may be left in several ways, and what goes into a footprint is checked
+    /// behind another one.
+    pub fn note_sweeps<'m>(&mut self, sweeps: &[Sweep<'m>]) {
+        if !self.wanted() {
+            return;
+        }
+        let mut places: HashMap<(Value<'m>, bool, Value<'m>), usize> = HashMap::new();
+        let mut notes: Vec<(Value<'m>, Access<'m>, Rule, Option<Value<'m>>)> = Vec::new();
+        for sweep in sweeps {
+            let (rule, by, counts) = match sweep.work {
+                Work::Batch { .. } => (Rule::Batched, None, true),
+                Work::Commit { .. } => (Rule::Moved, Some(sweep.before), true),
+                _ => (Rule::Moved, Some(sweep.before), false),
+            };
+            for &(at, access) in &sweep.accesses {
+                let place = *places
+                    .entry((at, access.write, access.pointer))
+                    .or_insert(notes.len());
+                match notes.get_mut(place) {
+                    None => notes.push((at, access, rule, by)),
+                    Some(note) if counts => (note.2, note.3) = (rule, by),
+                    Some(_) => {}
+                }
+            }
+        }
+        for (at, access, rule, by) in notes {
+            self.note(at, &access, rule, by);
+        }
     }
 
     /// Puts what was noted into the module.
