@@ -6,8 +6,8 @@
 //! of the functions that it calls. Those facts are part of the key under which the result is kept.
 //!
 //! Taken as unknown, which is everything at once: functions outside of the link but for a few of libc ([`known`]), calls
-//! through pointers (a pointer may come from a library), and functions that the linker or the loader may replace by others
-//! ([`resolve`]). Signal handlers are not thought of: one that runs between an access and the check that stands for it, and
+//! through pointers (a pointer may come from a library) unless all functions that they may mean can be seen, and functions that
+//! the linker or the loader may replace by others ([`resolve`]). Signal handlers are not thought of: one that runs between an access and the check that stands for it, and
 //! synchronises, may hide a race.
 
 pub mod known;
