@@ -254,7 +254,11 @@ pub fn call<'m>(ir: Ir<'m>, builder: &Builder<'m>, call: Value<'m>) {
         builder.call(ir.declare(FREE, ty), ty, &[call.operand(0)]);
     }
     if ACQUIRING.contains(&name) {
-        builder.after(call);
+        // Nothing can stand behind a call that ends its block; and nothing of this thread is logged while it runs.
+        match call.opcode() {
+            Some(Opcode::LLVMInvoke) => builder.before(call),
+            _ => builder.after(call),
+        }
         sync(ir, builder, ACQUIRE);
     }
 }
