@@ -9,8 +9,9 @@ use crate::progress::Progress;
 use crate::term::{Term, say};
 use crate::traces;
 use anyhow::{Context, Result};
-use deadheat_predict::{Model, Options, Outcome, Predictions, SolverName, predict};
+use deadheat_predict::{Model, Options, Outcome, Predictions, SolverName, Step, predict};
 use deadheat_report::{Collector, Finding, Labels, Schedule, Summary, quote};
+use deadheat_trace::Position;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -24,10 +25,17 @@ pub fn run(args: &Predict, term: Term) -> Result<ExitCode> {
     let meter = Meter::start();
     let mut progress = Progress::new(args.report.quiet);
     let (mut collector, mut events) = (Collector::new(), 0);
-    let (predictions, stopped) = predict(&mut *source, &options, &mut |block, source| {
-        collector.observe(block);
-        events += block.len() as u64;
-        progress.update(source.position(), events);
+    let (mut read, mut finished) = (Position::default(), 0);
+    let (predictions, stopped) = predict(&mut *source, &options, &mut |step| {
+        match step {
+            Step::Read(block, source) => {
+                collector.observe(block);
+                events += block.len() as u64;
+                read = source.position();
+            }
+            Step::Finished(count) => finished = count,
+        }
+        progress.update(come_to(read, finished, events), finished);
     });
     drop(progress);
     let outcome = predictions.outcome;
@@ -90,6 +98,15 @@ pub fn run(args: &Predict, term: Term) -> Result<ExitCode> {
     }))
 }
 
+/// Where a reader would be that has read no more than the `finished` of all `events` read.
+fn come_to(read: Position, finished: u64, events: u64) -> Position {
+    let done = u128::from(read.done) * u128::from(finished) / u128::from(events.max(1));
+    Position {
+        done: u64::try_from(done).unwrap_or(read.done).min(read.done),
+        ..read
+    }
+}
+
 fn has_met(finding: &Finding) -> bool {
     { finding.confirmation.as_ref() }.is_some_and(|confirmation| confirmation.met)
 }
@@ -101,6 +118,7 @@ fn options(args: &Predict) -> Options {
         window: usize::try_from(args.window).unwrap_or(usize::MAX),
         solver: args.solver,
         timeout: Duration::from_secs(args.timeout),
+        pair: None,
         end: args
             .limit
             .map(|limit| Instant::now() + Duration::from_secs(limit)),
@@ -118,13 +136,13 @@ fn summary(predictions: &Predictions, args: &Predict, meter: &Meter) -> Summary 
         } else {
             BTreeMap::new()
         },
-        notes: notes(&predictions.outcome),
+        notes: notes(&predictions.outcome, predictions.rejection.as_deref()),
         ..Summary::default()
     }
 }
 
 /// What was not decided, and what went wrong.
-fn notes(outcome: &Outcome) -> Vec<String> {
+fn notes(outcome: &Outcome, rejection: Option<&str>) -> Vec<String> {
     let undecided = &outcome.undecided;
     let mut notes = Vec::new();
     let mut note = |count: u64, one: &str, many: &str, rest: &str| {
@@ -155,7 +173,10 @@ fn notes(outcome: &Outcome) -> Vec<String> {
         outcome.rejected,
         "schedule was",
         "schedules were",
-        "rejected by the checker and not reported: this is a bug in deadheat, please report it with the trace",
+        &format!(
+            "rejected by the checker and not reported ({}): this is a bug in deadheat, please report it with the trace",
+            rejection.unwrap_or("no reason given")
+        ),
     );
     notes
 }
@@ -168,6 +189,10 @@ fn counters(outcome: &Outcome) -> impl Iterator<Item = (&'static str, u64)> {
         ("pairs_refuted", outcome.refuted),
         ("pairs_solved", outcome.solved),
         ("pairs_undecided", outcome.undecided.pairs),
+        (
+            "milliseconds_solving",
+            u64::try_from(outcome.solving.as_millis()).unwrap_or(u64::MAX),
+        ),
         ("windows_unfinished", outcome.undecided.windows),
         ("windows_tangled", outcome.undecided.tangled),
         ("witnesses_rejected", outcome.rejected),
@@ -200,4 +225,45 @@ fn again(args: &Predict) -> String {
     words.push("--only {id}".to_owned());
     words.push(quote(&args.trace.to_string_lossy()));
     words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use deadheat_predict::Undecided;
+
+    #[test]
+    fn what_was_not_decided_or_not_accepted_is_noted() {
+        let outcome = Outcome {
+            undecided: Undecided {
+                pairs: 2,
+                ..Undecided::default()
+            },
+            rejected: 1,
+            ..Outcome::default()
+        };
+        let expect = [
+            "2 pairs of accesses were not decided in time: a longer --timeout or --limit or a smaller --window may decide them",
+            "1 schedule was rejected by the checker and not reported (event 3 reads another value than it did): \
+             this is a bug in deadheat, please report it with the trace",
+        ];
+        assert_eq!(
+            notes(&outcome, Some("event 3 reads another value than it did")),
+            expect
+        );
+        assert!(notes(&Outcome::default(), None).is_empty());
+    }
+
+    #[test]
+    fn progress_is_what_windows_have_finished() {
+        let read = Position {
+            done: 1000,
+            total: Some(4000),
+        };
+        let done = |finished, events| come_to(read, finished, events).done;
+        assert_eq!(
+            [done(0, 0), done(0, 100), done(25, 100), done(100, 100)],
+            [0, 0, 250, 1000]
+        );
+    }
 }

@@ -2,44 +2,61 @@
 //!
 //! ```sh
 //! cargo run --release -p deadheat-predict --features z3 --example solvers -- [WINDOW...] [order | z3]
+//! cargo run --release -p deadheat-predict --features z3 --example solvers -- FILE.dht [--window N] [--timeout SECONDS] [order | z3]
 //! ```
 //!
 //! Windows are made to be hard: a few threads hand values on through plain variables and locks, so that the order of critical
-//! sections and the sources of reads are free, and no pair of accesses is decided without a solver.
+//! sections and the sources of reads are free, and no pair of accesses is decided without a solver. Or they are those of a recorded program, by the
+//! default model.
 
 use deadheat_predict::{Model, Options, Outcome, SolverName, predict};
-use deadheat_trace::text;
+use deadheat_trace::{Source, open, text};
 use std::fmt::Write;
+use std::path::Path;
 use std::time::Duration;
 
 fn main() {
-    let windows: Vec<usize> = std::env::args()
-        .skip(1)
-        .filter_map(|word| word.parse().ok())
-        .collect();
-    let windows = if windows.is_empty() {
-        vec![200, 400, 1000]
-    } else {
-        windows
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let after = |name: &str| {
+        let at = words.iter().position(|word| word == name)?;
+        words.get(at + 1)?.parse::<u64>().ok()
     };
-    let only: Option<SolverName> = std::env::args().skip(1).find_map(|word| word.parse().ok());
+    let timeout = Duration::from_secs(after("--timeout").unwrap_or(600));
+    let only: Option<SolverName> = words.iter().find_map(|word| word.parse().ok());
+    let file = words.iter().find(|word| Path::new(word).is_file());
+    let sizes: Vec<usize> = match (file, after("--window")) {
+        (_, Some(window)) => vec![usize::try_from(window).unwrap_or(usize::MAX)],
+        (Some(_), None) => vec![Options::default().window],
+        (None, None) => {
+            let sizes: Vec<usize> = words.iter().filter_map(|word| word.parse().ok()).collect();
+            if sizes.is_empty() {
+                vec![200, 400, 1000]
+            } else {
+                sizes
+            }
+        }
+    };
     println!("| events in a window | solver | pairs solved | undecided | races | seconds in the solver |");
     println!("|---|---|---|---|---|---|");
-    for window in windows {
-        let trace = hard(window);
+    for window in sizes {
         for solver in SolverName::ALL {
             if only.is_some_and(|only| only != solver) {
                 continue;
             }
             let options = Options {
-                end: None,
-                model: Model::Mc,
+                model: if file.is_some() { Model::Rdit } else { Model::Mc },
                 window,
                 solver,
-                timeout: Duration::from_secs(600),
-                jobs: 1,
+                timeout,
+                ..Options::default()
             };
-            let (races, outcome) = run(&trace, &options);
+            let (races, outcome) = match file {
+                Some(file) => {
+                    let mut source = open(Path::new(file)).expect("a trace");
+                    run(&mut *source, &options)
+                }
+                None => run(&mut text::read(hard(window).as_bytes(), None), &options),
+            };
             println!(
                 "| {window} | {solver} | {} | {} | {races} | {:.3} |",
                 outcome.solved,
@@ -50,9 +67,8 @@ fn main() {
     }
 }
 
-fn run(trace: &str, options: &Options) -> (usize, Outcome) {
-    let mut source = text::read(trace.as_bytes(), None);
-    let (predictions, stopped) = predict(&mut source, options, &mut |_, _| {});
+fn run(source: &mut dyn Source, options: &Options) -> (usize, Outcome) {
+    let (predictions, stopped) = predict(source, options, &mut |_| {});
     assert!(stopped.is_none(), "the trace is well-formed");
     assert_eq!(predictions.outcome.rejected, 0, "all witnesses are good");
     (predictions.races.len(), predictions.outcome)

@@ -38,7 +38,7 @@ fn main() {
                     ..Options::default()
                 };
                 let started = Instant::now();
-                let (predictions, stopped) = predict(&mut Generator::new(&config), &options, &mut |_, _| {});
+                let (predictions, stopped) = predict(&mut Generator::new(&config), &options, &mut |_| {});
                 assert!(stopped.is_none(), "the trace is well-formed");
                 let (outcome, seconds) = (predictions.outcome, started.elapsed().as_secs_f64());
                 println!(

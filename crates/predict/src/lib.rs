@@ -37,5 +37,5 @@ mod window;
 pub use candidates::{Location, Pair};
 pub use model::{Model, SolverName};
 pub use predict::{Found, Options, Outcome, Prediction, Undecided, Witness, look};
-pub use run::{Predictions, Stopped, predict};
+pub use run::{Predictions, Step, Stopped, predict};
 pub use window::{Window, Windows};

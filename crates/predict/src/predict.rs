@@ -20,8 +20,10 @@ pub struct Options {
     pub window: usize,
     /// What decides.
     pub solver: SolverName,
-    /// The most time for a window; a tenth of it for one pair.
+    /// The most time for a window.
     pub timeout: Duration,
+    /// The most time for one pair: a tenth of that unless said.
+    pub pair: Option<Duration>,
     /// When to stop with all of them: windows that come later are not looked at.
     pub end: Option<Instant>,
     /// Windows looked at side by side.
@@ -35,6 +37,7 @@ impl Default for Options {
             window: 10_000,
             solver: SolverName::default(),
             timeout: Duration::from_secs(60),
+            pair: None,
             end: None,
             jobs: 1,
         }
@@ -171,6 +174,8 @@ pub fn look(window: &Window, options: &Options, wanted: &dyn Fn(&Location) -> bo
         graph: &graph,
         causal,
         solvers: None,
+        #[cfg(feature = "z3")]
+        context: None,
         checker: None,
         deadline,
         known: FxHashSet::default(),
@@ -186,6 +191,8 @@ struct Looker<'g> {
     graph: &'g Graph<'g>,
     causal: Option<Causal>,
     solvers: Option<Solvers<'g>>,
+    #[cfg(feature = "z3")]
+    context: Option<z3::Context>,
     checker: Option<Checker<'g>>,
     deadline: Instant,
     known: FxHashSet<Location>,
@@ -233,7 +240,7 @@ impl Looker<'_> {
                     self.found.outcome.refuted += 1;
                     return false;
                 }
-                let limit = Instant::now() + self.options.timeout / 10;
+                let limit = Instant::now() + self.options.pair.unwrap_or(self.options.timeout / 10);
                 let limit = Some(limit.min(self.deadline));
                 let started = Instant::now();
                 let answer = match self.options.solver {
@@ -242,7 +249,10 @@ impl Looker<'_> {
                         solvers.solve(&query, limit)
                     }
                     #[cfg(feature = "z3")]
-                    SolverName::Z3 => crate::solve::z3::solve(graph, &query, limit),
+                    SolverName::Z3 => {
+                        let context = self.context.get_or_insert_with(crate::solve::z3::context);
+                        crate::solve::z3::solve(context, graph, &query, limit)
+                    }
                 };
                 self.found.outcome.solving += started.elapsed();
                 match answer {

@@ -19,6 +19,16 @@ pub struct Predictions {
     pub outcome: Outcome,
     /// Events looked at.
     pub events: u64,
+    /// What was wrong with the first schedule that the checker did not accept.
+    pub rejection: Option<String>,
+}
+
+/// What happens while a trace is looked at.
+pub enum Step<'a> {
+    /// This block of events was read from the source.
+    Read(&'a [Event], &'a dyn Source),
+    /// Windows are finished: so many of the events that were read have been looked at.
+    Finished(u64),
 }
 
 /// Why not all of a trace was looked at.
@@ -45,11 +55,11 @@ impl std::fmt::Display for Stopped {
 
 impl std::error::Error for Stopped {}
 
-/// Predicts the races of a trace. `watch` sees every block of events, and the source, as they are read.
+/// Predicts the races of a trace. `watch` sees every block of events, and the source, as they are read, and how far it has come.
 pub fn predict(
     source: &mut dyn Source,
     options: &Options,
-    watch: &mut dyn FnMut(&[Event], &dyn Source),
+    watch: &mut dyn FnMut(Step<'_>),
 ) -> (Predictions, Option<Stopped>) {
     let jobs = options.jobs.max(1);
     let first = Mutex::new(FxHashMap::default());
@@ -79,24 +89,27 @@ pub fn predict(
             if let Some((n, _)) = wrong {
                 block.truncate(n);
             }
-            watch(&block, source);
+            watch(Step::Read(&block, source));
             windows.push(&block);
             while let Some(window) = windows.next(false, source.tables()) {
                 // Fails only if all workers are gone, and then so is this.
+                merger.expect(&window);
                 let _ = give.send((number, window));
                 number += 1;
-                told.try_iter().for_each(|found| merger.add(found));
+                told.try_iter().for_each(|found| watch(merger.add(found)));
             }
             if let Some((_, message)) = wrong {
                 break Some(Stopped::IllFormed(validator.events(), message));
             }
         };
         while let Some(window) = windows.next(true, source.tables()) {
+            merger.expect(&window);
             let _ = give.send((number, window));
             number += 1;
+            told.try_iter().for_each(|found| watch(merger.add(found)));
         }
         drop(give);
-        told.iter().for_each(|found| merger.add(found));
+        told.iter().for_each(|found| watch(merger.add(found)));
         merger.predictions.events = validator.events();
         stopped
     });
@@ -137,18 +150,36 @@ fn work(
 #[derive(Default)]
 struct Merger {
     races: FxHashMap<Location, (usize, Prediction)>,
+    /// Of each window how many events no window before it had.
+    fresh: Vec<u64>,
+    /// How many of those are in windows that are finished.
+    finished: u64,
+    /// The first window with a schedule that the checker did not accept.
+    rejected: usize,
     predictions: Predictions,
 }
 
 impl Merger {
-    fn add(&mut self, (number, found): (usize, Found)) {
+    /// The next window is to be looked at.
+    fn expect(&mut self, window: &Window) {
+        self.fresh.push((window.events.len() - window.fresh) as u64);
+    }
+
+    fn add(&mut self, (number, found): (usize, Found)) -> Step<'static> {
         self.predictions.outcome.add(&found.outcome);
+        let first = self.predictions.rejection.is_none() || number < self.rejected;
+        if found.rejection.is_some() && first {
+            self.rejected = number;
+            self.predictions.rejection = found.rejection;
+        }
         for (location, prediction) in found.races {
             match self.races.get(&location) {
                 Some((earlier, _)) if *earlier < number => {}
                 _ => drop(self.races.insert(location, (number, prediction))),
             }
         }
+        self.finished += self.fresh.get(number).copied().unwrap_or(0);
+        Step::Finished(self.finished)
     }
 
     fn finish(mut self) -> Predictions {

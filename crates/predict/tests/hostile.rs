@@ -118,7 +118,7 @@ proptest! {
 fn an_ill_formed_trace_is_analysed_up_to_there() {
     let trace = "T1 w x; T2 w x; T1 rel L; T3 w x";
     let mut source = text::read(trace.as_bytes(), None);
-    let (predictions, stopped) = predict(&mut source, &Options::default(), &mut |_, _| {});
+    let (predictions, stopped) = predict(&mut source, &Options::default(), &mut |_| {});
     assert_eq!((predictions.races.len(), predictions.events), (1, 2));
     let stopped = stopped.expect("it says so").to_string();
     assert!(
@@ -134,7 +134,7 @@ fn a_window_of_many_threads_ends_early() {
         trace += &format!("T{n} w x\n");
     }
     let mut source = text::read(trace.as_bytes(), None);
-    let (predictions, stopped) = predict(&mut source, &Options::default(), &mut |_, _| {});
+    let (predictions, stopped) = predict(&mut source, &Options::default(), &mut |_| {});
     assert!(stopped.is_none() && predictions.outcome.windows > 3);
     assert_eq!(predictions.races.len(), 1);
 }
@@ -146,6 +146,6 @@ fn memory_in_too_many_pieces_is_said_to_be_left_out() {
         trace += &format!("T1 w a[{n}..16000000:2]; T2 r a[{n}..16000000:3]\n");
     }
     let mut source = text::read(trace.as_bytes(), None);
-    let (predictions, _) = predict(&mut source, &Options::default(), &mut |_, _| {});
+    let (predictions, _) = predict(&mut source, &Options::default(), &mut |_| {});
     assert_eq!(predictions.outcome.undecided.tangled, 1);
 }

@@ -3,10 +3,11 @@
 mod common;
 
 use common::{handed_on, parse, predicted, predicted_in};
-use deadheat_predict::{Model, Options, predict};
+use deadheat_predict::{Model, Options, Step, Windows, look, predict};
 use deadheat_trace::generate::{self, Generator};
 use deadheat_trace::recipe::{Config, traces};
 use proptest::prelude::*;
+use std::time::Duration;
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
@@ -92,7 +93,7 @@ fn the_number_of_jobs_changes_nothing() {
             ..Options::default()
         };
         let mut source = Generator::new(&config);
-        let (predictions, stopped) = predict(&mut source, &options, &mut |_, _| {});
+        let (predictions, stopped) = predict(&mut source, &options, &mut |_| {});
         assert!(stopped.is_none());
         let found: Vec<_> = { predictions.races.iter() }
             .map(|prediction| (prediction.events, prediction.witness.clone()))
@@ -111,4 +112,44 @@ fn the_checker_accepts_what_the_solver_finds_in_larger_windows() {
             assert!(!predicted_in(&trace, Model::Mc, window).is_empty());
         }
     }
+}
+
+#[test]
+fn pairs_that_there_was_no_time_for_are_counted() {
+    let trace = parse(&handed_on(210, 1));
+    let options = Options {
+        model: Model::Mc,
+        pair: Some(Duration::ZERO),
+        ..Options::default()
+    };
+    let mut windows = Windows::new(options.window);
+    windows.push(&trace.events);
+    let window = windows.next(true, &trace.tables).expect("a window");
+    let outcome = look(&window, &options, &|_| true).outcome;
+    // Those that need no solver are decided all the same.
+    assert!(outcome.undecided.pairs > 0 && outcome.quick > 0, "{outcome:?}");
+    assert_eq!((outcome.solved, outcome.undecided.windows), (0, 0));
+}
+
+#[test]
+fn windows_that_are_finished_are_told_as_they_are() {
+    let config = generate::Config {
+        events: 10_000,
+        ..generate::Config::default()
+    };
+    let options = Options {
+        window: 1000,
+        jobs: 2,
+        ..Options::default()
+    };
+    let (mut read, mut told) = (0, Vec::new());
+    let (predictions, _) = predict(&mut Generator::new(&config), &options, &mut |step| match step {
+        Step::Read(block, _) => read += block.len() as u64,
+        Step::Finished(events) => {
+            assert!(events <= read);
+            told.push(events);
+        }
+    });
+    assert!(told.is_sorted() && told.len() as u64 == predictions.outcome.windows);
+    assert_eq!(told.last(), Some(&read));
 }

@@ -9,12 +9,16 @@ use std::time::Instant;
 use z3::ast::{Bool, Int};
 use z3::{Config, Context, Params, SatResult, Solver};
 
+/// What Z3 needs, for all pairs of a window: to make it takes longer than many a pair.
+pub fn context() -> Context {
+    Context::new(&Config::new())
+}
+
 /// Answers.
-pub fn solve(graph: &Graph<'_>, query: &Query, deadline: Option<Instant>) -> Answer {
-    let context = Context::new(&Config::new());
+pub fn solve(context: &Context, graph: &Graph<'_>, query: &Query, deadline: Option<Instant>) -> Answer {
     let mut formula = Formula {
-        context: &context,
-        solver: Solver::new_for_logic(&context, "QF_IDL").unwrap_or_else(|| Solver::new(&context)),
+        context,
+        solver: Solver::new_for_logic(context, "QF_IDL").unwrap_or_else(|| Solver::new(context)),
         graph,
         query,
         universe: universe(graph, query),
@@ -23,7 +27,7 @@ pub fn solve(graph: &Graph<'_>, query: &Query, deadline: Option<Instant>) -> Ans
     };
     if let Some(deadline) = deadline {
         let left = deadline.saturating_duration_since(Instant::now()).as_millis();
-        let mut params = Params::new(&context);
+        let mut params = Params::new(context);
         params.set_u32("timeout", u32::try_from(left).unwrap_or(u32::MAX).max(1));
         formula.solver.set_params(&params);
     }
