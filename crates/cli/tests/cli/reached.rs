@@ -348,15 +348,20 @@ impl Gate {
     files.file(
         "app/src/main.rs",
         r#"static mut COUNT: u64 = 0;
+// So that nothing of the first thread, such as memory that it gives back, comes before the start of the second.
+static BOTH: std::sync::Barrier = std::sync::Barrier::new(2);
 fn main() {
     let gate = std::sync::Arc::new(gate::Gate::new());
     let threads: Vec<_> = (0..2).map(|_| {
         let gate = gate.clone();
-        std::thread::spawn(move || for _ in 0..5 {
-            gate.take();
-            // SAFETY: under the gate.
-            unsafe { COUNT += 1 };
-            gate.give();
+        std::thread::spawn(move || {
+            BOTH.wait();
+            for _ in 0..5 {
+                gate.take();
+                // SAFETY: under the gate.
+                unsafe { COUNT += 1 };
+                gate.give();
+            }
         })
     }).collect();
     for thread in threads { thread.join().unwrap(); }
