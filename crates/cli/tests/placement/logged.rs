@@ -76,7 +76,10 @@ fn accesses_are_covered_and_checks_legitimate_in_generated_programs() {
 }
 
 /// How the names of test programs in C begin that CI verifies; `DEADHEAT_PROGRAMS` has others, or is `all`: those in C++ as well.
-const PROGRAMS: &str = "array_ escape_ lines_ loop_ moved_ nest_ placement_ sweep_";
+const PROGRAMS: &str = "array_ escape_ lines_ loop_ nest_ placement_ sweep_";
+
+/// A race by which a loop loses its way: it is reported, and what the loop accessed is not checked, as docs/placement.md says.
+const LOST: &str = "moved_pointer_race.c";
 
 #[test]
 fn accesses_are_covered_and_checks_legitimate_in_test_programs() {
@@ -90,7 +93,7 @@ fn accesses_are_covered_and_checks_legitimate_in_test_programs() {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let end = path.extension().unwrap_or_default();
         let meant = named.split(' ').any(|start| name.starts_with(start));
-        named == "all" && (end == "c" || end == "cpp") || meant && end == "c"
+        name != LOST && (named == "all" && (end == "c" || end == "cpp") || meant && end == "c")
     });
     sources.sort();
     let (mut seen, mut wrong, mut logging) = (Seen::default(), Vec::new(), 0);
