@@ -485,7 +485,11 @@ impl<D: Detector> Driver<D> {
     /// Nobody kept track of who touched the object before a call could reach it, and the call may wait for any of
     /// them. So every thread counts as having touched it just now: that can hide a race, but not make one up.
     fn first_reach(&mut self, at: At, object: Object, found: &mut dyn FnMut(Race)) {
-        self.memory.forget(object.addr, object.size);
+        let size = match object {
+            Object::EVERYTHING => u32::MAX,
+            _ => object.size,
+        };
+        self.memory.forget(object.addr, size);
         for me in self.threads.all() {
             self.commit(at.by(me), found);
             let thread = &mut self.threads.get_mut(me).state;

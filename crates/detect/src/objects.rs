@@ -9,6 +9,8 @@ pub struct Objects<S> {
     /// A bit for each line of memory, by its number modulo [`LINES`]: 0 if no object has a byte there or in the next one.
     /// Asked often.
     lines: Box<[u64; LINES as usize / 64]>,
+    /// Whether a call has reached [`Object::EVERYTHING`]: from then on each access touches that.
+    everything: bool,
 }
 
 const LINE: u64 = 64;
@@ -19,6 +21,7 @@ impl<S> Default for Objects<S> {
         Objects {
             by_addr: BTreeMap::new(),
             lines: Box::new([0; LINES as usize / 64]),
+            everything: false,
         }
     }
 }
@@ -45,6 +48,10 @@ impl<S: Default> Objects<S> {
 
     /// The state of an object that a call reaches. If it is seen with several sizes, the largest counts.
     pub fn reach(&mut self, object: Object) -> &mut S {
+        if object == Object::EVERYTHING && !self.everything {
+            self.everything = true;
+            self.lines.fill(!0);
+        }
         let (size, state) = self.by_addr.entry(object.addr.0).or_default();
         if *size < u64::from(object.size) {
             *size = u64::from(object.size);
@@ -59,10 +66,8 @@ impl<S: Default> Objects<S> {
 
     /// Whether the bytes at `addr` belong to an object.
     pub fn contain(&self, addr: Addr, size: u32) -> bool {
-        self.by_addr
-            .range(..=last_byte(addr, size))
-            .next_back()
-            .is_some_and(|(base, (len, _))| base.saturating_add(*len) > addr.0)
+        let before = self.by_addr.range(..=last_byte(addr, size)).next_back();
+        self.everything || before.is_some_and(|(base, (len, _))| base.saturating_add(*len) > addr.0)
     }
 
     /// Calls `visit` for each object that the bytes at `addr` belong to.
@@ -71,6 +76,13 @@ impl<S: Default> Objects<S> {
             if base.saturating_add(*len) <= addr.0 {
                 break;
             }
+            visit(state);
+        }
+        let everything = Object::EVERYTHING.addr.0;
+        if self.everything
+            && last_byte(addr, size) < everything
+            && let Some((_, state)) = self.by_addr.get_mut(&everything)
+        {
             visit(state);
         }
     }
@@ -104,6 +116,26 @@ mod tests {
         objects.reach(object(64, 16));
         assert!(objects.is_reached(object(64, 8)));
         assert!(objects.contain(Addr(79), 1) && !objects.contain(Addr(80), 1));
+    }
+
+    #[test]
+    fn every_access_touches_everything_once_a_call_has_reached_that() {
+        let mut objects: Objects<()> = Objects::default();
+        objects.reach(object(64, 8));
+        let touched = |objects: &mut Objects<()>, addr| {
+            let mut count = 0;
+            objects.touched(Addr(addr), 4, |()| count += 1);
+            (
+                count,
+                objects.contain(Addr(addr), 4),
+                objects.may_contain(Addr(addr), 4),
+            )
+        };
+        assert_eq!(touched(&mut objects, 64), (1, true, true));
+        assert_eq!(touched(&mut objects, 4096), (0, false, false));
+        objects.reach(Object::EVERYTHING);
+        assert_eq!(touched(&mut objects, 64), (2, true, true));
+        assert_eq!(touched(&mut objects, 4096), (1, true, true));
     }
 
     #[test]

@@ -380,7 +380,8 @@ impl Graph {
                     let range = (addr.0, addr.0 + u64::from(size));
                     for (object, (calls, touches)) in &mut reached {
                         let end = object.addr.0 + u64::from(object.size);
-                        if object.addr.0 < range.1 && range.0 < end {
+                        let overlap = object.addr.0 < range.1 && range.0 < end;
+                        if overlap || *object == Object::EVERYTHING {
                             touches.push(i);
                             self.edges[i].extend(calls.iter().copied());
                         }
@@ -390,7 +391,9 @@ impl Graph {
                 _ => continue,
             };
             // With a call that reaches everything, each other call has something in common.
-            let wide = !objects.is_empty() && reached.contains_key(&Object::EVERYTHING);
+            let wide = !objects.is_empty()
+                && !objects.contains(&Object::EVERYTHING)
+                && reached.contains_key(&Object::EVERYTHING);
             let everything = wide.then_some(&Object::EVERYTHING);
             for &object in objects.iter().chain(everything) {
                 let (calls, touches) = reached

@@ -626,15 +626,19 @@ impl<'w> Builder<'w> {
             });
         }
         if let Some(calls) = &self.calls {
-            // A call may read and change all that it can reach. If that is everything, then what nobody has changed since the last such call
-            // needs no mention: its order with all other writes is fixed.
+            // A call may read and change all that it can reach. If that is everything, the first one changes all cells: what was there at first
+            // is there no more. What nobody has changed since the last such call needs no mention: its order with all other writes is fixed.
             let everything = calls.reaches_everything(id);
             let mut changed = Vec::new();
             if everything {
-                self.swept = true;
                 changed = std::mem::take(&mut self.changed);
-                changed.sort_unstable();
-                changed.dedup();
+                if self.swept {
+                    changed.sort_unstable();
+                    changed.dedup();
+                } else {
+                    changed = (0..self.last_writer.len() as u32).collect();
+                }
+                self.swept = true;
             }
             for &number in calls.reached_by(id).iter().chain(&changed) {
                 if !everything {
