@@ -47,9 +47,7 @@ pub const MAGIC: [u8; 8] = *b"dhspill3";
 pub const BLOCK_MAGIC: u32 = 0x6b6c_6264;
 /// Bytes of a block's header.
 pub const BLOCK_HEADER: usize = 32;
-/// Where in the file's header a byte is not 0 if some call reached too much to be told.
-pub const WIDE: usize = 8;
-/// Where a byte is not 0 if recording ended before the program did.
+/// Where in the file's header a byte is not 0 if recording ended before the program did.
 pub const STOPPED: usize = 9;
 /// Where a number of eight bytes says when that was, inverted: records of later times are not to be trusted.
 pub const STOP_TIME: usize = 16;

@@ -398,7 +398,7 @@ pub fn has_loaded(t: &Thread, addr: usize, size: u8) -> bool {
 #[inline(always)]
 pub fn atomic_access(t: &mut Thread, addr: usize, what: What, context: u64, pc: usize) {
     if !t.checks() {
-        return record::atomic(t, addr, what, pc);
+        return record::end_atomic(t, addr, what, pc);
     }
     if !repeat_atomic(t, addr, what, context, pc) {
         any_atomic(t, addr, what, context, pc);

@@ -9,6 +9,7 @@
 //! A model says what is right of the protocol, not of its code. That has its own tests: [`crate::owners`] and [`crate::stress`] run
 //! it under load, [`crate::exact`] compares it with the reference.
 
+mod calls;
 mod ends;
 mod kept;
 mod leases;

@@ -16,7 +16,7 @@
 //! Where there is no `membarrier`, every region is shared from the beginning. A program that is about to confine itself
 //! (`seccomp`) could not be served any more: then all is made shared before it does.
 
-use crate::spin::{Spin, Wait};
+use crate::spin::{self, Spin, Wait};
 use crate::vm::{self, PAGE, Table};
 use crate::{confined, record, shadow, summary};
 use deadheat_abi::shadow::{ADDRESS_MASK, BASE};
@@ -434,12 +434,7 @@ fn barrier() -> bool {
     let done = membarrier(EXPEDITED);
     if !done {
         // The kernel did at the start. No store stays out of sight for so long.
-        let time = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: 1_000_000,
-        };
-        // SAFETY: reads the time, writes nothing.
-        unsafe { libc::syscall(libc::SYS_nanosleep, &raw const time, 0) };
+        spin::nap(1_000_000);
     }
     done
 }

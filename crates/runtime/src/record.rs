@@ -20,6 +20,7 @@ mod unaligned;
 use crate::outside::objects::{self, Calls, Object};
 use crate::owners::Whose;
 use crate::registry;
+use crate::spin::{self, Wait};
 use crate::steer::{self, Steps};
 use crate::thread::Thread;
 use deadheat_abi::atomics::{self, What};
@@ -59,13 +60,49 @@ struct Apart(AtomicU64);
 /// up to then: their accesses in there left no time in the shadow.
 static CALLS: Apart = Apart(AtomicU64::new(0));
 
-/// By slot (one less than the name that regions know it by), the thread's last time: a missing call may learn of all that was done until it ends.
-static TIMES: [Apart; registry::SLOTS as usize] =
-    [const { Apart(AtomicU64::new(0)) }; registry::SLOTS as usize];
+/// What others see of a thread: a missing call may learn of all that was done until it ends.
+#[repr(align(64))]
+struct Seen {
+    /// Its last time.
+    time: AtomicU64,
+    /// Odd while it is in an atomic operation, which may be in sight before its time is.
+    atomics: AtomicU64,
+}
+
+impl Seen {
+    const fn new() -> Seen {
+        Seen {
+            time: AtomicU64::new(0),
+            atomics: AtomicU64::new(0),
+        }
+    }
+
+    /// Its last time, with that of the operation that it may be in: a call that has seen what that did comes later. A thread that is stopped there
+    /// for long is not waited for any longer.
+    fn settled(&self) -> u64 {
+        let before = self.atomics.load(Ordering::SeqCst);
+        let mut wait = Wait::default();
+        while !before.is_multiple_of(2) && self.atomics.load(Ordering::SeqCst) == before {
+            match wait.once() {
+                0..SPINS => {}
+                SPINS..NAPS => spin::nap(100_000),
+                _ => break,
+            }
+        }
+        self.time.load(Ordering::SeqCst)
+    }
+}
+
+/// It is waited for in place, then in naps of a tenth of a millisecond, then no more.
+const SPINS: u32 = 1 << 10;
+const NAPS: u32 = SPINS + 2000;
+
+/// By slot (one less than the name that regions know it by).
+static SEEN: [Seen; registry::SLOTS as usize] = [const { Seen::new() }; registry::SLOTS as usize];
 /// One more than the highest slot in use.
 static USED: AtomicU64 = AtomicU64::new(0);
 /// For a thread that has no slot.
-static NOBODYS: Apart = Apart(AtomicU64::new(0));
+static NOBODYS: Seen = Seen::new();
 
 /// Bytes that must be left in a block before a record is begun: one and the definition of its place.
 const ROOM: usize = 2 * MOST;
@@ -85,7 +122,7 @@ pub struct Log {
     told: u64,
     time: u64,
     /// Where others see it.
-    seen: &'static AtomicU64,
+    seen: &'static Seen,
     /// The address of the next record, and that from which on there is no room in the block.
     at: usize,
     full: usize,
@@ -143,7 +180,7 @@ impl Log {
             lists: FxHashMap::default(),
             told: 0,
             time: 0,
-            seen: &NOBODYS.0,
+            seen: &NOBODYS,
             at: 0,
             full: 0,
             block: Block::default(),
@@ -219,14 +256,17 @@ impl Log {
     fn show(&mut self, name: u32) {
         let slot = name - 1;
         // What a thread without such a name touches is everybody's.
-        let Some(seen) = TIMES.get(slot as usize) else {
+        let Some(seen) = SEEN.get(slot as usize) else {
             return;
         };
         USED.fetch_max(u64::from(slot) + 1, Ordering::SeqCst);
         // Regions of who had the slot before are this thread's now.
-        CALLS.0.fetch_max(seen.0.load(Ordering::SeqCst), Ordering::SeqCst);
-        seen.0.store(self.time, Ordering::SeqCst);
-        self.seen = &seen.0;
+        CALLS
+            .0
+            .fetch_max(seen.time.load(Ordering::SeqCst), Ordering::SeqCst);
+        seen.time.store(self.time, Ordering::SeqCst);
+        seen.atomics.store(0, Ordering::SeqCst);
+        self.seen = seen;
     }
 
     /// Writes a record of time `time`. There is room.
@@ -234,7 +274,7 @@ impl Log {
     fn put(&mut self, time: u64, record: Record) {
         let growth = time.wrapping_sub(self.time).wrapping_sub(1);
         self.time = time;
-        self.seen.store(time, Ordering::Release);
+        self.seen.time.store(time, Ordering::Release);
         // SAFETY: it is on.
         let memo = unsafe { self.memo.as_mut().unwrap_unchecked() };
         self.at = write(memo, &mut Mapped, self.at, growth, record);
@@ -253,7 +293,7 @@ impl Log {
             return self.put_any(time, record);
         }
         self.time = time;
-        self.seen.store(time, Ordering::Release);
+        self.seen.time.store(time, Ordering::Release);
         // SAFETY: it is on.
         let memo = unsafe { self.memo.as_mut().unwrap_unchecked() };
         self.at = write_behind(memo, &mut Mapped, self.at, record);
@@ -275,7 +315,7 @@ impl Log {
         }
         self.at = at;
         self.time += WORDS as u64;
-        self.seen.store(self.time, Ordering::Release);
+        self.seen.time.store(self.time, Ordering::Release);
         true
     }
 
@@ -291,15 +331,17 @@ impl Log {
             self.at = write_behind(memo, &mut Mapped, self.at, record);
         }
         self.time = time + WORDS as u64 - 1;
-        self.seen.store(self.time, Ordering::Release);
+        self.seen.time.store(self.time, Ordering::Release);
         self.time
     }
 }
 
 /// A region is taken from the thread that has `slot` and is in no section now.
 pub fn handed_over(slot: u32) {
-    if let Some(time) = TIMES.get(slot as usize) {
-        CALLS.0.fetch_max(time.0.load(Ordering::SeqCst), Ordering::SeqCst);
+    if let Some(seen) = SEEN.get(slot as usize) {
+        CALLS
+            .0
+            .fetch_max(seen.time.load(Ordering::SeqCst), Ordering::SeqCst);
     }
 }
 
@@ -500,8 +542,26 @@ pub fn range(t: &mut Thread, kind: Kind, addr: usize, len: usize, pc: usize) {
     }
 }
 
-/// An atomic operation that was made just now; operations on the same address exclude each other.
-pub fn atomic(t: &mut Thread, addr: usize, what: What, pc: usize) {
+/// An atomic operation begins, unless the thread is in one already. `models/calls.rs` has the steps of it and of a call that sees it.
+pub fn begin_atomic(t: &mut Thread) {
+    if t.log.on && t.atomics == 0 {
+        let atomics = &t.log.seen.atomics;
+        atomics.store(atomics.load(Ordering::Relaxed) | 1, Ordering::Release);
+        compiler_fence(Ordering::SeqCst);
+    }
+}
+
+/// An atomic operation was made just now; operations on the same address exclude each other.
+pub fn end_atomic(t: &mut Thread, addr: usize, what: What, pc: usize) {
+    atomic(t, addr, what, pc);
+    let atomics = &t.log.seen.atomics;
+    let now = atomics.load(Ordering::Relaxed);
+    if t.atomics == 1 && !now.is_multiple_of(2) {
+        atomics.store(now.wrapping_add(1), Ordering::Release);
+    }
+}
+
+fn atomic(t: &mut Thread, addr: usize, what: What, pc: usize) {
     if t.log.muted && what.kind != atomics::Kind::Load {
         objects::written(addr, what.size as usize);
     }
@@ -583,9 +643,6 @@ pub fn call_begin(
     for (addr, len) in objects.unwrap_or_default() {
         tell_after(t, 0, record(Kind::Object, 0, *addr, Some(*len as u64)));
     }
-    if objects.is_none() {
-        spill::wide();
-    }
     let count = objects.map(|objects| objects.len() as u64);
     tell_call(t, record(Kind::CallBegin, 0, function, count));
     if let Some(objects) = objects
@@ -601,14 +658,30 @@ pub fn call_begin(
 /// So many lists of objects a thread remembers.
 const LISTS: usize = 4096;
 
+/// The last time of what a missing call that this thread is in may have learned of. (A thread in an atomic operation, which a signal's handler may
+/// be in, does not wait for others: they may be, too.)
+fn learned(t: &Thread) -> u64 {
+    let used = USED.load(Ordering::SeqCst) as usize;
+    let times = SEEN.iter().take(used).map(|seen| match t.atomics {
+        0 => seen.settled(),
+        _ => seen.time.load(Ordering::SeqCst),
+    });
+    times.max().unwrap_or(0).max(CLOCK.load(Ordering::Acquire))
+}
+
 /// Tells an end of a missing call: it comes after all that it may have learned of, and before all that may learn of it.
 fn tell_call(t: &mut Thread, record: Record) {
-    let used = USED.load(Ordering::SeqCst) as usize;
-    let times = TIMES.iter().take(used).map(|time| time.0.load(Ordering::SeqCst));
-    let last = times.max().unwrap_or(0).max(CLOCK.load(Ordering::Acquire));
+    let last = learned(t);
     let time = tell_after(t, last, record);
     CLOCK.fetch_max(time, Ordering::AcqRel);
     CALLS.0.fetch_max(time, Ordering::SeqCst);
+}
+
+/// The thread is called back out of a missing call, which may tell it what others did.
+fn raise_learned(t: &Thread) {
+    if t.log.live() {
+        CALLS.0.fetch_max(learned(t), Ordering::SeqCst);
+    }
 }
 
 /// The thread goes back to a missing call, which may tell others what it did.

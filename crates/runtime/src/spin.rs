@@ -84,6 +84,22 @@ impl<T> Drop for Guard<'_, T> {
     }
 }
 
+/// Lets others run for so many nanoseconds, and leaves `errno` as it was.
+pub fn nap(nanoseconds: i64) {
+    let nap = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: nanoseconds,
+    };
+    // SAFETY: the thread's own variable.
+    let errno = unsafe { libc::__errno_location() };
+    // SAFETY: as above, and reads the structure.
+    unsafe {
+        let before = *errno;
+        libc::syscall(libc::SYS_nanosleep, &raw const nap, 0);
+        *errno = before;
+    }
+}
+
 /// Waiting: first on the spot, then by letting others run.
 #[derive(Default)]
 pub struct Wait {

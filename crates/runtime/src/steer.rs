@@ -15,7 +15,7 @@
 mod plan;
 
 use crate::modules::Modules;
-use crate::spin::Spin;
+use crate::spin::{self, Spin};
 use crate::thread::{self, Thread};
 use crate::{log, vm};
 use deadheat_abi::steer::{ASIDE, class};
@@ -196,30 +196,18 @@ pub fn wait(t: &mut Thread) {
 
 /// Waits for `done`, at most so long.
 fn until(most: Duration, done: impl Fn() -> bool) -> bool {
-    // SAFETY: the C library's own variable of this thread.
-    let errno = unsafe { libc::__errno_location() };
-    // SAFETY: as above.
-    let before = unsafe { *errno };
     let end = Instant::now() + most;
     let mut rounds = 0;
-    let done = loop {
+    loop {
         if done() {
-            break true;
+            return true;
         }
         if Instant::now() >= end {
-            break false;
+            return false;
         }
         rounds += 1;
-        let nap = libc::timespec {
-            tv_sec: 0,
-            tv_nsec: if rounds < 200 { 10_000 } else { 200_000 },
-        };
-        // SAFETY: reads the structure.
-        unsafe { libc::syscall(libc::SYS_nanosleep, &raw const nap, 0) };
-    };
-    // SAFETY: as above.
-    unsafe { *errno = before };
-    done
+        spin::nap(if rounds < 200 { 10_000 } else { 200_000 });
+    }
 }
 
 fn key(plan: &Plan, kind: u8, pc: usize) -> Option<u32> {

@@ -478,6 +478,7 @@ fn begin_any_atomic(t: &mut Thread, addr: usize) {
             crate::steer::atomic(t, addr);
         }
         shard(addr).hold(t.atomics > 0);
+        record::begin_atomic(t);
         t.atomics += 1;
         t.touching = t.touching << 1 | u64::from(outside::begin_touch(addr));
     }

@@ -86,6 +86,7 @@ pub fn begin_callback(t: &mut Thread, sp: usize) {
     if t.log.frames.last().is_some_and(|frame| frame.call.is_some()) {
         t.log.frames.push(Frame { sp, call: None });
         settle(t);
+        super::raise_learned(t);
     }
 }
 

@@ -8,7 +8,7 @@
 use crate::modules::Modules;
 use crate::spin::Spin;
 use crate::{log, vm};
-use deadheat_abi::spill::{self, BLOCK_HEADER, BlockHeader, MAGIC, STOPPED, UNIT, WIDE};
+use deadheat_abi::spill::{self, BLOCK_HEADER, BlockHeader, MAGIC, STOPPED, UNIT};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU64, AtomicUsize, Ordering, compiler_fence};
 
 /// The file, or -1.
@@ -167,13 +167,6 @@ fn header(at: usize) -> Option<&'static AtomicU8> {
     let header = HEADER.load(Ordering::Acquire);
     // SAFETY: mapped for good, until `close` in a process that has one thread.
     (header != 0).then(|| unsafe { &*std::ptr::with_exposed_provenance::<AtomicU8>(header + at) })
-}
-
-/// A call reached too much to be told.
-pub fn wide() {
-    if let Some(byte) = header(WIDE) {
-        byte.store(1, Ordering::Relaxed);
-    }
 }
 
 /// A thread could not record what it did after `time`: what others did after it is not to be trusted.
