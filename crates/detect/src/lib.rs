@@ -22,7 +22,8 @@ pub mod multirace;
 mod objects;
 pub mod once;
 pub mod reference;
-#[cfg(feature = "select")]
+// Not for unit tests: it would be all combinations once more. `tests/select.rs` tests it.
+#[cfg(all(feature = "select", not(test)))]
 pub mod select;
 pub mod shadow;
 mod threads;

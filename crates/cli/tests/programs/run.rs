@@ -167,9 +167,9 @@ pub fn native(program: &Program) -> Result<PathBuf, String> {
         Language::Rust => Command::new("rustc"),
     };
     match program.language {
-        Language::C => command.args(["-g", "-pthread"]),
-        Language::Cpp => command.args(["--driver-mode=g++", "-g", "-pthread"]),
-        Language::Rust => command.args(["-g", "--edition", "2024"]),
+        Language::C => command.arg("-pthread"),
+        Language::Cpp => command.args(["--driver-mode=g++", "-pthread"]),
+        Language::Rust => command.args(["--edition", "2024"]),
     };
     command.arg(&program.source).args(flags(program)?);
     let mut hash = DefaultHasher::new();
@@ -245,7 +245,10 @@ pub fn check_program(program: &Program, kept: &Path) -> Command {
 
 fn deadheat() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_deadheat"));
-    command.arg("check").env_remove("DEADHEAT_OPTIONS");
+    command
+        .arg("check")
+        .env("DEADHEAT_CACHE", concat!(env!("CARGO_TARGET_TMPDIR"), "/cache"))
+        .env_remove("DEADHEAT_OPTIONS");
     command
 }
 
