@@ -2,7 +2,7 @@
 // locks and before it joins them: RDIT's account, whose main thread waits with Java's isAlive(). What orders it is that
 // the end of a thread is told with a release and asked for with an acquire. Checked by the sum of the deposits.
 // suite: tree-rdit
-// size: 50000000 quick: 50000 sweep: 6000000 12500000 25000000 50000000
+// size: 60000000 quick: 50000 sweep: 6000000 15000000 30000000 60000000
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -45,7 +45,7 @@ static void *deposit(void *argument) {
 }
 
 int main(int count, char **words) {
-    long deposits = arguments(count, words, 50000000, 1, 1L << 40);
+    long deposits = arguments(count, words, 60000000, 1, 1L << 40);
     struct depositor *depositors = room(threads, sizeof *depositors);
     for (int i = 0; i < ACCOUNTS; i++) {
         pthread_mutex_init(&accounts[i].lock, NULL);

@@ -1,7 +1,7 @@
 //! A tree of Arcs that is never changed: an insertion copies the path and shares the rest. Threads take the present version from
 //! under a mutex, insert, put theirs in its place, and ask old versions for sums, which nodes remember. Checked by the keys.
 // suite: rust
-// size: 400000 quick: 3000 sweep: 50000 100000 200000 400000
+// size: 260000 quick: 3000 sweep: 26000 65000 130000 260000
 #![allow(unexpected_cfgs)]
 
 #[path = "include/workload.rs"]
@@ -91,7 +91,7 @@ fn key(number: usize) -> u64 {
 }
 
 fn main() -> ExitCode {
-    let arguments = arguments(400_000, 64, 1 << 28);
+    let arguments = arguments(260_000, 64, 1 << 28);
     let (threads, size) = (arguments.threads, arguments.size);
     let start = size / 64;
     let first = (0..start).fold(None, |tree, number| insert(&tree, key(number)));

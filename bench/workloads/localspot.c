@@ -1,7 +1,7 @@
 // Each thread changes places of its own, under a lock that only it takes: Goldilocks' localspot. Checked by doing the same
 // alone.
 // suite: goldilocks
-// size: 100000000 quick: 100000 sweep: 12500000 25000000 50000000 100000000
+// size: 80000000 quick: 100000 sweep: 8000000 20000000 40000000 80000000
 #include "include/team.h"
 
 enum { PLACES = 64 };
@@ -34,7 +34,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    rounds = arguments(count, words, 100000000, 2, 1L << 40);
+    rounds = arguments(count, words, 80000000, 2, 1L << 40);
     spots = room(threads, sizeof *spots);
     for (int i = 0; i < threads; i++) {
         pthread_mutex_init(&spots[i].lock, NULL);

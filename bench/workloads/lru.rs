@@ -1,7 +1,7 @@
 //! A cache under a mutex that throws out what was used least recently: entries in a vector, linked by their indices, found by a
 //! hash map. Threads ask for keys of which some are asked for more often. Checked by the values and by the links at the end.
 // suite: rust
-// size: 20000000 quick: 20000 sweep: 2500000 5000000 10000000 20000000
+// size: 15000000 quick: 20000 sweep: 1500000 4000000 8000000 15000000
 #![allow(unexpected_cfgs)]
 
 #[path = "include/workload.rs"]
@@ -138,7 +138,7 @@ fn key(request: usize) -> u64 {
 }
 
 fn main() -> ExitCode {
-    let arguments = arguments(20_000_000, 1, 1 << 40);
+    let arguments = arguments(15_000_000, 1, 1 << 40);
     let shared = Box::new(Shared {
         cache: Mutex::new(Cache::new()),
         #[cfg(race)]

@@ -1,7 +1,7 @@
 // Stages in a row, one thread each, hand blocks of numbers on through queues with a mutex and a condition; the blocks come
 // back to the first stage to be used again: TREE's pipeline. Checked by computing all blocks alone.
 // suite: tree-rdit
-// size: 700000 quick: 4000 sweep: 90000 180000 350000 700000
+// size: 500000 quick: 4000 sweep: 50000 120000 250000 500000
 #include "include/team.h"
 
 enum { NUMBERS = 32, IN_FLIGHT = 16 };
@@ -108,7 +108,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    blocks = arguments(count, words, 700000, 1, 1L << 40);
+    blocks = arguments(count, words, 500000, 1, 1L << 40);
     threads = threads < 2 ? 2 : threads;
     queues = room(threads, sizeof *queues);
     for (int stage = 0; stage < threads; stage++) {

@@ -1,7 +1,7 @@
 // A thread pool: tasks in a queue with a mutex and a condition, results by futures; the tasks sieve segments for primes.
 // Checked by a plain sieve of the whole range.
 // suite: c++
-// size: 250000000 quick: 400000 sweep: 30000000 60000000 125000000 250000000
+// size: 190000000 quick: 400000 sweep: 20000000 50000000 100000000 190000000
 #include <algorithm>
 #include <cmath>
 #include <condition_variable>
@@ -110,7 +110,7 @@ static long primes_in(long first, long last, const std::vector<long> &primes) {
 
 int main(int count, char **words) {
     const long segment = 32768;
-    long limit = arguments(count, words, 250000000, 100, 1L << 36);
+    long limit = arguments(count, words, 190000000, 100, 1L << 36);
     const auto primes = small_primes(static_cast<long>(std::sqrt(static_cast<double>(limit))) + 1);
     pool pool(threads);
     std::vector<std::future<long>> results;

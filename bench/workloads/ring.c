@@ -1,7 +1,7 @@
 // Rings between neighbouring threads, one producer and one consumer each, with atomic positions and no locks: the first
 // thread makes messages, those between change them, the last adds them up. Checked by computing all of them alone.
 // suite: server
-// size: 30000000 quick: 40000 sweep: 4000000 8000000 15000000 30000000
+// size: 17000000 quick: 40000 sweep: 2000000 4000000 8000000 17000000
 #include <sched.h>
 #include <stdatomic.h>
 
@@ -79,7 +79,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    messages = arguments(count, words, 30000000, 1, 1L << 40);
+    messages = arguments(count, words, 17000000, 1, 1L << 40);
     threads = threads < 2 ? 2 : threads;
     rings = aligned_alloc(64, sizeof *rings * (size_t)threads);
     if (!rings) {

@@ -1,7 +1,7 @@
 // All threads change the same place under the same lock: Goldilocks' sharedspot. Checked by the sum of what they added,
 // computed alone.
 // suite: goldilocks
-// size: 120000000 quick: 50000 sweep: 15000000 30000000 60000000 120000000
+// size: 40000000 quick: 50000 sweep: 4000000 10000000 20000000 40000000
 #include "include/team.h"
 
 static long rounds;
@@ -23,7 +23,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    rounds = arguments(count, words, 120000000, 2, 1L << 40);
+    rounds = arguments(count, words, 40000000, 2, 1L << 40);
     last_seen = room(threads, sizeof *last_seen);
     run_team(body);
     uint64_t expected = 0;

@@ -1,7 +1,7 @@
 // A search tree that knows the size of each subtree, a lock for each node taken hand over hand from the root; threads insert
 // keys and ask for ranks: pointers, small nodes, very many locks. Checked by the ranks in the tree that is left.
 // suite: server
-// size: 900000 quick: 5000 sweep: 90000 200000 450000 900000
+// size: 800000 quick: 5000 sweep: 80000 200000 400000 800000
 #include "include/team.h"
 
 struct node {
@@ -77,7 +77,7 @@ static void body(long me) {
 }
 
 int main(int count, char **words) {
-    keys = arguments(count, words, 900000, MOST_THREADS, 1L << 28);
+    keys = arguments(count, words, 800000, MOST_THREADS, 1L << 28);
     nodes = room(keys, sizeof *nodes);
     bad = room(threads, sizeof *bad);
     for (long i = 0; i < keys; i++) {
