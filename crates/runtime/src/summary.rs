@@ -215,9 +215,7 @@ impl Held {
     }
 
     fn store(&self, runs: &Runs) {
-        for (word, packed) in self.summary.runs.iter().zip(runs.pack()) {
-            word.store(packed, Ordering::Relaxed);
-        }
+        self.set_packed(runs.pack());
         for ([write, read], words) in self.summary.cells.iter().zip(runs.cells()) {
             write.store(words.0, Ordering::Relaxed);
             read.store(words.1, Ordering::Relaxed);
@@ -230,10 +228,9 @@ impl Held {
     fn in_place<const WRITE: bool>(&self, t: &mut Thread, piece: &Piece, at: Place) -> Option<bool> {
         let mut before: Option<Run> = None;
         let (mut again, mut has_cells) = (false, false);
-        let mut last_is_cells = false;
+        let mut last: Option<Run> = None;
         for (number, mut run) in Walk::new(self.summary.packed()).enumerate() {
-            let behind_cells = last_is_cells;
-            last_is_cells = run.is_cells();
+            let left = last.replace(run);
             if run.end() <= piece.from {
                 continue;
             }
@@ -244,11 +241,16 @@ impl Held {
                 (before, has_cells) = (None, true);
                 continue;
             }
+            let behind_cells = left.is_some_and(|left| left.is_cells());
             if behind_cells && run.start() < piece.from && run.start() + BRIEF >= piece.from {
                 self.leave_to_cells(number, &mut run, piece.from);
             }
             if run.is_split_by(piece) {
-                return None;
+                let goes_on = left.is_some_and(|left| self.goes_on::<WRITE>(t, piece, at, &left, &run));
+                return goes_on.then(|| {
+                    self.set_packed(runs::ends_at(self.summary.packed(), number - 1, piece.to));
+                    false
+                });
             }
             for granule in run.start()..run.start() + run.period() {
                 let mask = piece.mask(granule);
@@ -275,16 +277,49 @@ impl Held {
         Some(has_cells)
     }
 
+    /// Whether an access begins where a run does, ends within it, and leaves what the run to the left of it says: then all that changes
+    /// is where the one ends and the other begins. So is each part of a sweep but the first and the last of a region.
+    #[inline(always)]
+    fn goes_on<const WRITE: bool>(
+        &self,
+        t: &mut Thread,
+        piece: &Piece,
+        at: Place,
+        left: &Run,
+        run: &Run,
+    ) -> bool {
+        let period = run.period();
+        let fits = piece.from == run.start()
+            && left.period() == period
+            && piece.to - piece.from >= period
+            && run.from(piece.to).is_some()
+            && runs::phase(period, piece.period) == 0;
+        fits && (piece.from..piece.from + period).all(|granule| {
+            let (old, mask) = (self.summary.words(run.cell(granule)), piece.mask(granule));
+            let new = match mask {
+                0 => old,
+                _ => match cell::step::<WRITE>(t, old, mask, at) {
+                    Step::Words(new, 0, 0) => new,
+                    _ => return false,
+                },
+            };
+            new == self.summary.words(left.cell(granule))
+        })
+    }
+
+    fn set_packed(&self, packed: Packed) {
+        for (word, packed) in self.summary.runs.iter().zip(packed) {
+            word.store(packed, Ordering::Relaxed);
+        }
+    }
+
     /// Leaves the first granules of a run, up to one, to the run of cells before it, if that leaves a run: those of a column that was
     /// done with, where each round of a nest begins one farther.
     fn leave_to_cells(&self, number: usize, run: &mut Run, to: usize) {
         let Some(rest) = run.from(to) else { return };
         let cells = cells(self.region);
         (run.start()..to).for_each(|granule| cells[granule].set(self.summary.words(run.cell(granule))));
-        let packed = runs::ends_at(self.summary.packed(), number - 1, to);
-        for (word, packed) in self.summary.runs.iter().zip(packed) {
-            word.store(packed, Ordering::Relaxed);
-        }
+        self.set_packed(runs::ends_at(self.summary.packed(), number - 1, to));
         *run = rest;
     }
 

@@ -393,6 +393,10 @@ fn forget_all(t: &mut Thread, addrs: Range<usize>) {
             shard.change();
             // SAFETY: the lock is held.
             unsafe { record::sync(t, Recorded::Forget, addr, &mut *shard.recorded.get()) };
+            // Mostly a granule has one.
+            if !IN_GRANULE.any(addr >> 3) {
+                break;
+            }
         }
     }
     shard.let_go();

@@ -7,7 +7,8 @@ use crate::owners::{self, Owner};
 use crate::shadow;
 use crate::summary;
 use crate::thread::Thread;
-use deadheat_event::{AccessKind, ArrayId, Event, Indices, Place, Race, Side};
+use deadheat_detect::reference::Reference;
+use deadheat_event::{AccessKind, ArrayId, Event, Indices, Op, Place, Race, Side};
 use deadheat_trace::recipe::{Config, Trace, traces};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -249,6 +250,28 @@ fn firsts(races: &[Race]) -> BTreeSet<String> {
     told.collect()
 }
 
+/// The same accesses, where each that is to many elements comes in three parts, one behind the other, as those of a loop that is
+/// checked now and then.
+fn in_parts(mut trace: Trace) -> Trace {
+    let parts = |event: Event| {
+        let (Op::ArrayRead { indices, .. } | Op::ArrayWrite { indices, .. }) = event.op else {
+            return vec![event];
+        };
+        let all: Vec<u64> = indices.iter().collect();
+        let part = |of: &[u64]| {
+            let mut event = event;
+            if let Op::ArrayRead { indices, .. } | Op::ArrayWrite { indices, .. } = &mut event.op {
+                let stride = indices.stride();
+                *indices = Indices::new(of[0], of[of.len() - 1], stride).expect("a part of them");
+            }
+            event
+        };
+        all.chunks(all.len().div_ceil(3)).map(part).collect()
+    };
+    trace.events = trace.events.into_iter().flat_map(parts).collect();
+    trace
+}
+
 fn exact(trace: &Trace, layout: Layout, habits: Habits) -> Result<(), TestCaseError> {
     common::exact_races(&races_of(trace, layout, habits), trace)
 }
@@ -264,6 +287,12 @@ proptest! {
     #[test]
     fn in_summaries(trace in traces(config()), layout in layouts()) {
         exact(&trace, layout, SUMMARIES)?;
+    }
+
+    #[test]
+    fn in_summaries_that_are_swept_part_by_part(trace in traces(config()), layout in layouts()) {
+        let races = races_of(&in_parts(trace.clone()), layout, SUMMARIES);
+        common::same_spots_races(&races, &trace, &Reference::new(&trace.events, &trace.tables))?;
     }
 
     #[test]
