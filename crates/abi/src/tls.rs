@@ -45,8 +45,8 @@ pub struct Tls {
     pub inside: u32,
     /// How many signals have come while it was inside, and wait until it is not.
     pub pending: u32,
-    /// In programs that are recorded: twice the number of missing calls and callbacks that the thread is in, plus one if it is in
-    /// code that is not to be recorded.
+    /// In programs that are recorded: four times the number of missing calls and callbacks that the thread is in, plus [`LEFT_OUT`] if it is in
+    /// code that is not to be recorded, plus [`ELSEWHERE`] if it is in code that is not instrumented.
     pub missing: u64,
     /// Whether there is anything in `shared`.
     pub sharing: u64,
@@ -81,6 +81,10 @@ pub const SHARED: u64 = core::mem::offset_of!(Tls, shared) as u64;
 
 /// Offset of [`Tls::missing`].
 pub const MISSING: u64 = core::mem::offset_of!(Tls, missing) as u64;
+/// See [`Tls::missing`].
+pub const LEFT_OUT: u64 = 1;
+/// See [`Tls::missing`].
+pub const ELSEWHERE: u64 = 2;
 
 const _: () = assert!(EPOCH == 0 && MASK == 8 && BASE == 16 && CONTEXT == 24);
 const _: () = assert!(SHARED == 64, "the rest is one cache line");

@@ -42,6 +42,7 @@ mod variables;
 
 use crate::cell::Found;
 use crate::channel;
+use crate::record;
 use crate::registry::SLOTS;
 use crate::rules::Action;
 use crate::spin::Spin;
@@ -402,7 +403,8 @@ fn open(t: &mut Thread, callee: *const Callee, sp: usize, from: From) {
         reached,
         recorded: false,
     });
-    recorded::begin(t);
+    recorded::begin(t, t.calls.open.len() - 1);
+    record::missing::begin_elsewhere(t, sp);
     if t.serial {
         say_where(t);
     } else {
@@ -579,6 +581,7 @@ fn end_from(t: &mut Thread, first: usize) {
         let Some(mut call) = t.calls.open.pop() else {
             return;
         };
+        record::missing::end_elsewhere(t, call.sp);
         if call.recorded {
             recorded::end(t);
         }

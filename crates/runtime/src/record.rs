@@ -115,6 +115,8 @@ pub struct Log {
     muted: bool,
     /// Missing calls and callbacks that the thread is in.
     frames: Vec<missing::Frame>,
+    /// Whether it is in code that is not instrumented.
+    pub elsewhere: bool,
     /// What such calls reach.
     pub found: objects::Found,
     /// The lists of objects that it has told, by number.
@@ -176,6 +178,7 @@ impl Log {
             on: false,
             muted: false,
             frames: Vec::new(),
+            elsewhere: false,
             found: objects::Found::default(),
             lists: FxHashMap::default(),
             told: 0,
@@ -675,6 +678,19 @@ fn tell_call(t: &mut Thread, record: Record) {
     let time = tell_after(t, last, record);
     CLOCK.fetch_max(time, Ordering::AcqRel);
     CALLS.0.fetch_max(time, Ordering::SeqCst);
+}
+
+/// Tells what the thread does by way of libc in code that is not instrumented: as if it was called back for that.
+#[cold]
+#[inline(never)]
+pub fn called_elsewhere<R>(t: &mut Thread, tell: impl FnOnce(&mut Thread) -> R) -> R {
+    raise_learned(t);
+    let before = t.log.time;
+    let result = tell(t);
+    if t.log.time != before {
+        raise_calls(t);
+    }
+    result
 }
 
 /// The thread is called back out of a missing call, which may tell it what others did.

@@ -2,6 +2,7 @@
 
 mod analyze;
 mod bench;
+mod called_back;
 mod cargo;
 mod cc;
 mod confirm;

@@ -3,7 +3,7 @@
 //! A function that is left out tells the runtime where it begins and ends, and nothing else. What it calls is not recorded
 //! either, but for functions that the user wants to see: those tell that they were called back. The standard library's
 //! functions belong to whoever calls them. Functions that are only declared here (libc's) and left out are told of by
-//! whoever calls them.
+//! whoever calls them. And whatever code that is not instrumented may call tells when it does.
 
 use super::builder::Builder;
 use super::ir::{Ir, Opcode, Value, attribute_kind, llvm};
@@ -19,6 +19,8 @@ const MISSING_BEGIN: &str = "__deadheat_inline.missing.begin";
 const MISSING_END: &str = "__deadheat_inline.missing.end";
 const CALLBACK_BEGIN: &str = "__deadheat_inline.callback.begin";
 const CALLBACK_END: &str = "__deadheat_inline.callback.end";
+const CALLED_BEGIN: &str = "__deadheat_inline.called.begin";
+const CALLED_END: &str = "__deadheat_inline.called.end";
 const LANDED: &str = "__deadheat_inline.landed";
 
 /// The attribute that says how a function is treated.
@@ -51,14 +53,9 @@ pub fn prepare(ir: Ir<'_>, selection: &Selection) {
     // What is recorded must not become a part of what is not: neither where it is called, nor where the optimiser finds out whom a
     // pointer leads to.
     for &function in &functions {
-        let is_called = |user: Value<'_>| {
-            user.is_call()
-                && user.callee() == function
-                && user.arguments().all(|argument| argument != function)
-        };
         if !function.is_declaration()
             && treatment(function) == Treatment::Recorded
-            && !function.users().all(is_called)
+            && !function.users().all(|user| is_call_of(user, function))
         {
             function.remove(alwaysinline);
             ir.add(function, noinline, 0);
@@ -94,6 +91,16 @@ pub fn treatment(function: Value<'_>) -> Treatment {
         Some(CALLERS) => Treatment::Callers,
         _ => Treatment::Recorded,
     }
+}
+
+/// Whether code that is not instrumented may know a function, by its name or its address.
+fn may_be_called_elsewhere(function: Value<'_>) -> bool {
+    !function.is_local() || !function.users().all(|user| is_call_of(user, function))
+}
+
+/// Whether it calls a function and does nothing else with it.
+fn is_call_of(user: Value<'_>, function: Value<'_>) -> bool {
+    user.is_call() && user.callee() == function && user.arguments().all(|argument| argument != function)
 }
 
 /// Puts the tests into functions.
@@ -167,12 +174,15 @@ impl<'m> Missing<'m> {
         let stores: Vec<_> = all()
             .filter(|at| at.opcode() == Some(Opcode::LLVMStore))
             .collect();
-        let marked = match treatment {
-            Treatment::Recorded => !self.selection.is_all(),
-            Treatment::Callers => false,
-            Treatment::Excluded => true,
+        // By whom it may be called back: also by what is left out, or only by code that is not instrumented.
+        let callback = match treatment {
+            Treatment::Recorded if !self.selection.is_all() => Some((CALLBACK_BEGIN, CALLBACK_END)),
+            Treatment::Recorded | Treatment::Callers if may_be_called_elsewhere(function) => {
+                Some((CALLED_BEGIN, CALLED_END))
+            }
+            _ => None,
         };
-        if !marked && landing.is_empty() {
+        if treatment != Treatment::Excluded && callback.is_none() && landing.is_empty() {
             return;
         }
         // They say what a function does to memory and to other threads: more, now.
@@ -184,8 +194,8 @@ impl<'m> Missing<'m> {
         builder.before(first);
         builder.without_line();
         let thread = super::context::thread_variable(self.ir, builder);
-        match treatment {
-            Treatment::Excluded => {
+        match callback {
+            _ if treatment == Treatment::Excluded => {
                 let callee = self.variable(function, callee::EXCLUDED);
                 let state = self.begin(thread, callee, function.parameters().into_iter());
                 for at in leaving {
@@ -196,16 +206,16 @@ impl<'m> Missing<'m> {
                     self.tell_pointers(at);
                 }
             }
-            Treatment::Recorded if marked => {
+            Some((begin, end)) => {
                 let ty = self.ir.function_type(self.ir.integer(64), &[self.ir.pointer()]);
-                let state = builder.call(self.ir.declare(CALLBACK_BEGIN, ty), ty, &[thread]);
+                let state = builder.call(self.ir.declare(begin, ty), ty, &[thread]);
                 let ty = self.ir.function_type(self.ir.void(), &[self.ir.integer(64)]);
                 for at in leaving {
                     builder.before(at);
-                    builder.call(self.ir.declare(CALLBACK_END, ty), ty, &[state]);
+                    builder.call(self.ir.declare(end, ty), ty, &[state]);
                 }
             }
-            _ => {}
+            None => {}
         }
         for at in landing {
             builder.after(at);
@@ -289,10 +299,15 @@ pub fn definitions(ir: Ir<'_>) -> String {
     let mut text = String::new();
     let state = format!(
         "  %at = getelementptr i8, ptr %thread, i64 {}
-  %state = load i64, ptr %at, align 8
-  %missing = and i64 %state, 1",
+  %state = load i64, ptr %at, align 8",
         tls::MISSING
     );
+    let is = |bits: u64, test: &str| {
+        format!("  %missing = and i64 %state, {bits}\n  %tell = icmp {test} i64 %missing, 0")
+    };
+    let left_out = is(tls::LEFT_OUT, "eq");
+    let called_back = is(tls::LEFT_OUT | tls::ELSEWHERE, "ne");
+    let called_elsewhere = is(tls::ELSEWHERE, "ne");
     let attributes = "alwaysinline mustprogress nounwind";
     let mut define = |name: &str, returns: &str, parameters: &str, test: &str, hook: &str, given: &str| {
         if !called(name) {
@@ -313,49 +328,42 @@ call:
 done:
   {result}
 }}
-declare void @{hook}({types}) cold nounwind
-",
-            types = given
-                .split(',')
-                .map(|word| word.split_whitespace().next().unwrap_or_default())
-                .collect::<Vec<_>>()
-                .join(", ")
+"
         ));
+        let types: Vec<_> = given
+            .split(',')
+            .map(|word| word.split_whitespace().next().unwrap_or_default())
+            .collect();
+        let declaration = format!("declare void @{hook}({}) cold nounwind\n", types.join(", "));
+        if !text.contains(&declaration) {
+            text.push_str(&declaration);
+        }
     };
     let arguments = "ptr %callee, i64 %a, i64 %b, i64 %c, i64 %d";
     define(
         MISSING_BEGIN,
         "i64",
         &format!("ptr %thread, {arguments}"),
-        &format!("{state}\n  %tell = icmp eq i64 %missing, 0"),
+        &format!("{state}\n{left_out}"),
         hooks::MISSING_BEGIN,
         arguments,
     );
-    let earlier = "  %missing = and i64 %state, 1";
     define(
         MISSING_END,
         "void",
         "i64 %state, ptr %callee",
-        &format!("{earlier}\n  %tell = icmp eq i64 %missing, 0"),
+        &left_out,
         hooks::MISSING_END,
         "ptr %callee",
     );
-    define(
-        CALLBACK_BEGIN,
-        "i64",
-        "ptr %thread",
-        &format!("{state}\n  %tell = icmp ne i64 %missing, 0"),
-        hooks::CALLBACK_BEGIN,
-        "",
-    );
-    define(
-        CALLBACK_END,
-        "void",
-        "i64 %state",
-        &format!("{earlier}\n  %tell = icmp ne i64 %missing, 0"),
-        hooks::CALLBACK_END,
-        "",
-    );
+    for (begin, end, test) in [
+        (CALLBACK_BEGIN, CALLBACK_END, &called_back),
+        (CALLED_BEGIN, CALLED_END, &called_elsewhere),
+    ] {
+        let first = format!("{state}\n{test}");
+        define(begin, "i64", "ptr %thread", &first, hooks::CALLBACK_BEGIN, "");
+        define(end, "void", "i64 %state", test, hooks::CALLBACK_END, "");
+    }
     define(
         LANDED,
         "void",

@@ -64,6 +64,7 @@ mod strings;
 mod threads;
 mod wide;
 
+use crate::record;
 use crate::thread::{self, Thread};
 use std::cell::Cell;
 
@@ -91,7 +92,10 @@ pub fn event<R>(tell: impl FnOnce(&mut Thread) -> R) -> Option<R> {
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let before = unsafe { *errno };
-    let result = thread::with(tell);
+    let result = thread::with(|t| match t.log.elsewhere {
+        true => record::called_elsewhere(t, tell),
+        false => tell(t),
+    });
     // SAFETY: as above.
     unsafe { *errno = before };
     result

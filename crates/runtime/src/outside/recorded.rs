@@ -8,10 +8,17 @@ use crate::{channel, record};
 use deadheat_abi::callee::Callee;
 use std::ffi::CStr;
 
-/// Records that the innermost call of code that is not instrumented begins.
-pub fn begin(t: &mut Thread) {
-    let Some(call) = t.calls.open.last() else { return };
-    if !t.log.on {
+/// Recording begins while the thread is in a call, which was made where the stack was so high.
+pub fn begin_open(t: &mut Thread, sp: usize) {
+    if let Some(at) = t.calls.open.iter().position(|call| call.sp == sp) {
+        begin(t, at);
+    }
+}
+
+/// Records that an open call of code that is not instrumented begins.
+pub fn begin(t: &mut Thread, at: usize) {
+    let Some(call) = t.calls.open.get(at) else { return };
+    if !t.log.on || call.recorded {
         return;
     }
     let (function, name) = match call.callee.is_null() {
@@ -43,7 +50,7 @@ pub fn begin(t: &mut Thread) {
     });
     objects::begin_unseen();
     let recorded = record::call_begin(t, function, name, reached.as_deref());
-    match t.calls.open.last_mut() {
+    match t.calls.open.get_mut(at) {
         Some(call) if recorded => call.recorded = true,
         _ => objects::end_unseen(),
     }

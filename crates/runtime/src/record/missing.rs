@@ -1,14 +1,19 @@
-//! Code that is not to be recorded though it could be (`instrument::select`): RDIT's missing calls.
+//! Code that is not to be recorded though it could be (`instrument::select`): RDIT's missing calls. And when threads are called back, out of those and
+//! out of code that is not instrumented ([`outside`]).
 //!
-//! A thread is in a stack of calls that are left out and of callbacks from them. In a call that is left out nothing is recorded but
-//! what memory comes into being and which threads are created, begin, end and are waited for. Around it are `CallBegin`,
+//! A thread is in a stack of calls that are left out, of calls of code that is not instrumented, and of callbacks from both. In a call that is left out nothing is
+//! recorded but what memory comes into being and which threads are created, begin, end and are waited for. Around it are `CallBegin`,
 //! with the objects that it reaches, and `CallEnd`.
+//!
+//! Such code may have heard from others, and may tell others, while it is open: what is done in a callback comes later than all that others have done
+//! before it, and what others do after it comes later than that. The same holds for what code that is not instrumented has libc do, which is recorded.
 
 use crate::outside;
 use crate::rules::Action;
 use crate::thread::Thread;
 use crate::tls;
 use deadheat_abi::callee::{self, Callee, POINTERS};
+use deadheat_abi::tls::{ELSEWHERE, LEFT_OUT};
 use std::ffi::CStr;
 use std::sync::atomic::Ordering;
 
@@ -16,8 +21,16 @@ use std::sync::atomic::Ordering;
 pub struct Frame {
     /// How high the stack was.
     sp: usize,
-    /// `None` for a callback.
-    call: Option<Call>,
+    of: Of,
+}
+
+enum Of {
+    /// Code that is left out.
+    Call(Call),
+    /// Code that is not instrumented.
+    Elsewhere,
+    /// What either of them has called.
+    Callback,
 }
 
 struct Call {
@@ -48,8 +61,30 @@ pub fn begin(t: &mut Thread, callee: &Callee, pointers: [usize; POINTERS], sp: u
     if t.log.on {
         tell(t, &mut call);
     }
-    t.log.frames.push(Frame { sp, call: Some(call) });
+    t.log.frames.push(Frame {
+        sp,
+        of: Of::Call(call),
+    });
     settle(t);
+}
+
+/// Code that is not instrumented begins.
+pub fn begin_elsewhere(t: &mut Thread, sp: usize) {
+    if super::is_wanted() {
+        leave_unwound(t, sp);
+        // Told by the caller, as above.
+        let (sp, of) = (sp - 8, Of::Elsewhere);
+        t.log.frames.push(Frame { sp, of });
+        settle(t);
+    }
+}
+
+/// It ends.
+pub fn end_elsewhere(t: &mut Thread, sp: usize) {
+    let is_it = |frame: &Frame| frame.sp == sp - 8 && matches!(frame.of, Of::Elsewhere);
+    if let Some(at) = t.log.frames.iter().rposition(is_it) {
+        leave_from(t, at);
+    }
 }
 
 /// Records that a call begins.
@@ -74,7 +109,7 @@ fn tell(t: &mut Thread, call: &mut Call) {
 
 /// It ends.
 pub fn end(t: &mut Thread, callee: *const Callee) {
-    let is_it = |frame: &Frame| frame.call.as_ref().is_some_and(|call| call.callee == callee);
+    let is_it = |frame: &Frame| matches!(&frame.of, Of::Call(call) if call.callee == callee);
     if let Some(at) = t.log.frames.iter().rposition(is_it) {
         leave_from(t, at);
     }
@@ -83,8 +118,9 @@ pub fn end(t: &mut Thread, callee: *const Callee) {
 /// A function that is recorded was called by code that is not.
 pub fn begin_callback(t: &mut Thread, sp: usize) {
     leave_unwound(t, sp);
-    if t.log.frames.last().is_some_and(|frame| frame.call.is_some()) {
-        t.log.frames.push(Frame { sp, call: None });
+    let last = t.log.frames.last();
+    if last.is_some_and(|frame| !matches!(frame.of, Of::Callback)) {
+        t.log.frames.push(Frame { sp, of: Of::Callback });
         settle(t);
         super::raise_learned(t);
     }
@@ -93,7 +129,8 @@ pub fn begin_callback(t: &mut Thread, sp: usize) {
 /// It returns.
 pub fn end_callback(t: &mut Thread, sp: usize) {
     leave_unwound(t, sp);
-    if let Some(at) = t.log.frames.iter().rposition(|frame| frame.call.is_none()) {
+    let is_it = |frame: &Frame| matches!(frame.of, Of::Callback);
+    if let Some(at) = t.log.frames.iter().rposition(is_it) {
         leave_from(t, at);
     }
 }
@@ -119,10 +156,10 @@ fn leave_from(t: &mut Thread, first: usize) {
     while t.log.frames.len() > first {
         let Some(frame) = t.log.frames.pop() else { return };
         settle(t);
-        match frame.call {
-            Some(call) if call.recorded => super::call_end(t),
+        match frame.of {
+            Of::Call(call) if call.recorded => super::call_end(t),
             // What the thread did in the callback the code around it may tell others from now on.
-            None => super::raise_calls(t),
+            Of::Callback => super::raise_calls(t),
             _ => {}
         }
     }
@@ -131,8 +168,12 @@ fn leave_from(t: &mut Thread, first: usize) {
 /// Recording begins: the calls that the thread is in begin.
 pub fn begin_open(t: &mut Thread) {
     let mut frames = std::mem::take(&mut t.log.frames);
-    for call in frames.iter_mut().filter_map(|frame| frame.call.as_mut()) {
-        tell(t, call);
+    for frame in &mut frames {
+        match &mut frame.of {
+            Of::Call(call) => tell(t, call),
+            Of::Elsewhere => outside::recorded::begin_open(t, frame.sp + 8),
+            Of::Callback => {}
+        }
     }
     t.log.frames = frames;
     settle(t);
@@ -140,8 +181,24 @@ pub fn begin_open(t: &mut Thread) {
 
 /// Whether anything is recorded depends on where the thread is.
 fn settle(t: &mut Thread) {
-    let missing = t.log.frames.last().is_some_and(|frame| frame.call.is_some());
+    let frames = &t.log.frames;
+    // What is called by code that is left out is left out.
+    let mut known = frames
+        .iter()
+        .rev()
+        .filter(|frame| !matches!(frame.of, Of::Elsewhere));
+    let missing = known.next().is_some_and(|frame| matches!(frame.of, Of::Call(_)));
+    let elsewhere = frames
+        .last()
+        .is_some_and(|frame| matches!(frame.of, Of::Elsewhere));
+    let mut state = (frames.len() as u64) << 2;
+    if missing {
+        state |= LEFT_OUT;
+    } else if elsewhere {
+        state |= ELSEWHERE;
+    }
+    t.log.elsewhere = elsewhere && !missing;
     t.log.mute(missing);
     // SAFETY: the thread's own variable.
-    unsafe { (*tls::get()).missing = (t.log.frames.len() as u64) << 1 | u64::from(missing) };
+    unsafe { (*tls::get()).missing = state };
 }
