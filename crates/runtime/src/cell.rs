@@ -216,7 +216,7 @@ pub fn renamed<const WRITE: bool>(t: &Thread, (write, read): (u64, u64), mask: u
 #[inline(always)]
 fn is_read(t: &Thread, (write, mut read): (u64, u64)) -> bool {
     if write >= FIRST_SIDE {
-        return false;
+        return side::has_read(t, write);
     }
     let last = read;
     while (read ^ t.epoch) & (EPOCH | 0xff) != 0 {
@@ -327,9 +327,16 @@ pub fn access<const WRITE: bool>(
 }
 
 /// Plain accesses to the same bytes of neighbouring granules, as far as they race with nothing and two words say it: how many were
-/// done. Neighbours are mostly alike, and what a step makes of one it makes of the next.
+/// done. Neighbours are mostly alike, and what a step makes of one it makes of the next. No more than `most` readers are to have one word.
 #[inline]
-pub fn sweep<const WRITE: bool>(t: &mut Thread, cells: &[Cell], own: bool, mask: u8, at: Place) -> usize {
+pub fn sweep<const WRITE: bool>(
+    t: &mut Thread,
+    cells: &[Cell],
+    own: bool,
+    mask: u8,
+    at: Place,
+    most: usize,
+) -> usize {
     // No cell has such words.
     let (mut last, mut made) = ((u64::MAX, u64::MAX), (0, 0));
     for (n, cell) in cells.iter().enumerate() {
@@ -338,7 +345,7 @@ pub fn sweep<const WRITE: bool>(t: &mut Thread, cells: &[Cell], own: bool, mask:
             if old.0 >= FIRST_SIDE {
                 return n;
             }
-            made = match step::<WRITE>(t, old, mask, at) {
+            made = match step_among::<WRITE>(t, old, mask, at, most) {
                 Step::Known => old,
                 Step::Words(new, 0, 0) => new,
                 _ => return n,

@@ -6,7 +6,7 @@ use crate::places::Place;
 use crate::races::Present;
 use crate::runs::{GRANULES, LONGEST, Piece, phase};
 use crate::thread::Thread;
-use crate::{races, record, shadow, side, summary, sync};
+use crate::{races, readers, record, shadow, side, summary, sync};
 use deadheat_abi::atomics::{Kind, What};
 use deadheat_abi::shadow::EPOCH;
 use deadheat_event::AccessKind;
@@ -46,6 +46,9 @@ fn first_bytes(addr: usize, len: usize) -> (u8, usize) {
 const LONG: usize = 32;
 /// An owner that touches so many of its region may find that it has become regular.
 const MUCH: usize = GRANULES / 2;
+
+/// An access to fewer granules is not one of an array.
+const SHORT: usize = 8;
 
 /// Whether threads may keep reads of the granule at `addr` to themselves.
 #[inline(always)]
@@ -114,7 +117,7 @@ fn look_ahead(t: &Thread, addr: usize) {
 
 /// Has the processor fetch a line, to be written. What is not mapped is let alone.
 #[inline(always)]
-fn fetch(addr: usize) {
+pub fn fetch(addr: usize) {
     // SAFETY: nothing changes but what is at hand.
     unsafe { std::arch::asm!("prefetchw [{}]", in(reg) addr, options(nostack, preserves_flags)) };
 }
@@ -250,11 +253,14 @@ impl Span {
             let mut found = Vec::new();
             let own = whose == Whose::Own;
             let mut phase = (at - self.first) % self.period;
+            // A few granules are part of an object, as likely as one by itself is.
+            let short = self.whole.1 - self.whole.0 < SHORT;
+            let most = if short { readers::FEW } else { readers::LONGEST };
             while at < stop && found.is_empty() {
                 if self.period == 1
                     && let Some(cells) = shadow::cells(at * 8, stop - at)
                 {
-                    at += cell::sweep::<WRITE>(t, cells, own, self.masks[0], place);
+                    at += cell::sweep::<WRITE>(t, cells, own, self.masks[0], place, most);
                     if at == stop {
                         break;
                     }

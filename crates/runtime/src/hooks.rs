@@ -8,7 +8,7 @@ use crate::outside::links::{self, Stored};
 use crate::stretches::{self, State};
 use crate::sweeps::Sweep;
 use crate::thread::{self, Inside, Thread};
-use crate::{cell, counts, intercept, loads, memory, outside, record, shadow, steer, sync};
+use crate::{cell, counts, intercept, loads, memory, outside, record, shadow, side, steer, sync};
 use deadheat_abi::atomics::{Ordering, What};
 use deadheat_abi::callee::Callee;
 use deadheat_abi::footprint::{Footprint, Tile};
@@ -113,7 +113,14 @@ fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, context: u6
 #[inline(always)]
 fn is_known<const WRITE: bool>(t: &Thread, addr: usize, len: usize) -> bool {
     let whole = (addr | len).is_multiple_of(8) && len <= SHORT;
-    whole && shadow::cells(addr, len / 8).is_some_and(|cells| cell::are_known::<WRITE>(t, cells))
+    let Some(cells) = shadow::cells(addr, len / 8).filter(|_| whole) else {
+        return false;
+    };
+    let known = cell::are_known::<WRITE>(t, cells);
+    if !WRITE && !known {
+        side::fetch(cells);
+    }
+    known
 }
 
 extern "C" fn strided<const WRITE: bool>(

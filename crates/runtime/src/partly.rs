@@ -30,7 +30,7 @@ use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// The bit of a first word that tells such a cell from those with side states.
-const PARTLY: u64 = 1 << 35;
+pub const PARTLY: u64 = 1 << 35;
 const GENERATION_SHIFT: u32 = 37;
 const GENERATIONS: u64 = 1 << (SLOT_SHIFT - GENERATION_SHIFT);
 

@@ -9,8 +9,8 @@
 
 use crate::hooks::{late_signals, read8_in_any_case, write8_in_any_case};
 use crate::owners::{IN_SECTION, REGION_SHIFT, SHARED};
-use crate::places;
 use crate::thread::{self, Cached, Thread};
+use crate::{partly, places, side};
 use deadheat_abi::shadow::{EPOCH, PLACE_BITS, PLACE_SHIFT, SIDE, SLOT_SHIFT, TIME_BITS, TIME_SHIFT};
 use deadheat_abi::tls::{CONTEXT_FACTOR, NO_WORD, SHARED_MASK, SHARED_SHIFT, Tls};
 use std::mem::offset_of;
@@ -125,6 +125,16 @@ macro_rules! several {
     };
 }
 
+/// A state elsewhere: on to label 28, where a read may be found to be on record.
+macro_rules! elsewhere {
+    (read) => {
+        "je 28f"
+    };
+    (write) => {
+        "je 2f"
+    };
+}
+
 /// The body of a function that is called with the address in rdi and the context value in rsi and changes r11 only. `$pc` is
 /// where the return address stands. Ends with `$done`, with `$pending` if signals have come in the meantime, or, if this is
 /// another case and nothing was done, with `$not`.
@@ -211,7 +221,7 @@ macro_rules! quick {
             "mov rcx, rax",
             "shr rcx, {slot_shift}",
             "cmp ecx, {side}",
-            "je 2f",
+            elsewhere!($kind),
             known!("rax", "23"),
             "23:",
             "cmp rax, rdx",
@@ -219,6 +229,28 @@ macro_rules! quick {
             known!("rdx", "24"),
             "24:",
             "jmp 22b",
+            // The key of `side::read_key`, in rcx.
+            "28:",
+            "bt rax, {partly}",
+            "jc 2f",
+            "mov rcx, rax",
+            "shr rcx, {generation_shift}",
+            "and ecx, {generation_mask}",
+            "shl ecx, {key_bits}",
+            "mov r10d, eax",
+            "shr r10d, {at_bits}",
+            "or ecx, r10d",
+            "or rcx, [r9 + {epoch}]",
+            "and eax, {at_mask}",
+            "mov r10, [r8 + {reads}]",
+            "cmp [r10 + 8 * rax], rcx",
+            "je 8b",
+            // What comes next waits for the state.
+            "mov eax, [r11]",
+            "shl rax, {side_shift}",
+            "add rax, [rip + {sides}]",
+            "prefetchw [rax]",
+            "jmp 2f",
             "9:",
             "cmp r10d, {shared}",
             "jne 2f",
@@ -299,6 +331,15 @@ macro_rules! quick {
             name = const offset_of!(Thread, owner.name),
             region_shift = const REGION_SHIFT + 1,
             shared = const SHARED,
+            reads = const offset_of!(Thread, reads),
+            partly = const partly::PARTLY.trailing_zeros(),
+            generation_shift = const side::GENERATION_SHIFT,
+            generation_mask = const side::GENERATIONS - 1,
+            key_bits = const side::KEY_BITS,
+            sides = sym side::SIDE,
+            side_shift = const side::SIZE.trailing_zeros(),
+            at_bits = const thread::READS.trailing_zeros(),
+            at_mask = const thread::READS - 1,
             chains = sym places::READER,
             chain_mask = const (1u32 << (PLACE_BITS - 1)) - 1,
             before = const offset_of!(places::Reader, before),

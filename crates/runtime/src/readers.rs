@@ -7,7 +7,8 @@
 //! after it has read the same bytes: who races with the first then races with the second, too.
 //!
 //! Beyond a [`FEW`] a reader goes in front of those before it, whoever they are: to keep them in order would take as many words as there are readers,
-//! each time. Such chains are for arrays that threads go through; where a single granule is read, a side state is better.
+//! each time. Such chains are for arrays that threads go through; where a single granule is read, or a few of an object, a side state is better: the objects
+//! of a tree have each been read by other threads, and to walk through chains of their own takes longer than anything else.
 //!
 //! What this cannot say (more than [`LONGEST`] readers, a write of some of the bytes) goes to a side state. So does what several
 //! threads read again and again while they synchronise, a variable more than an array: each of those reads would need a chain of

@@ -80,6 +80,7 @@ pub fn forget_all() {
         }
     }
     summary::forget_all();
+    side::forget_all();
 }
 
 /// Memory comes into being: what was known of it is forgotten. Granules that it only touches are cleared whole, so it is

@@ -2,10 +2,10 @@
 //!
 //! First the granule is split into *halves*, each with two words of its own that mean what those of a cell mean: neighbouring
 //! integers that are used at different times are common. What does not fit there either (atomics, reads that are not
-//! ordered, single bytes) is a [`Few`] accesses; reads by more threads are [`Many`], with the write before them; and what that does not do for is in `detect`'s
+//! ordered, single bytes) is a [`Few`] accesses; reads by more threads are in a roll that many granules have in common ([`rolls`]) or [`Many`], with the write before them; and what that does not do for is in `detect`'s
 //! FastTrack locations, one for each *run* of bytes with one history. Reads by a few threads that go on for long are [`kept`] by the threads.
 //!
-//! All but the last three is in the one line of memory that a side state is: threads that use the same atomics pass those lines to and
+//! All but [`Many`], leases and locations is in the one line of memory that a side state is: threads that use the same atomics pass those lines to and
 //! fro, and wait for each.
 //!
 //! A cell with a side state has, in its first word, where the state is; in its second, the last reader's epoch and bytes,
@@ -27,9 +27,9 @@ use crate::partly::{self, Parts};
 use crate::places::Place;
 use crate::pool::Pool;
 use crate::spin::Wait;
-use crate::thread::{SEEN, Seen, Thread};
+use crate::thread::Thread;
 use crate::vm::Table;
-use crate::{readers, shadow};
+use crate::{checks, readers, shadow};
 use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT};
 use deadheat_detect::history::Class;
 use deadheat_event::AccessKind;
@@ -38,17 +38,23 @@ use std::sync::atomic::Ordering;
 mod few;
 pub mod kept;
 mod many;
+mod rolls;
 mod runs;
+mod seen;
 
 use few::Few;
 use kept::Kept;
 use many::{Many, Written};
 use runs::{Runs, detect_epoch};
+pub use seen::{KEY_BITS, has_read};
+use seen::{see, seen};
 
 const INDEX_BITS: u32 = 36;
 const HELD: u64 = 1 << INDEX_BITS;
-const GENERATION_SHIFT: u32 = INDEX_BITS + 1;
-const GENERATIONS: u64 = 1 << (SLOT_SHIFT - GENERATION_SHIFT);
+/// Where the generation is in a cell's first word.
+pub const GENERATION_SHIFT: u32 = INDEX_BITS + 1;
+/// How many there are.
+pub const GENERATIONS: u64 = 1 << (SLOT_SHIFT - GENERATION_SHIFT);
 
 /// The bytes of the two halves.
 const HALVES: [u8; 2] = [0x0f, 0xf0];
@@ -56,7 +62,7 @@ const HALVES: [u8; 2] = [0x0f, 0xf0];
 /// A side state. Touched only by who holds its cell. Zero bytes are one.
 #[derive(Default)]
 #[repr(align(64))]
-struct Side {
+pub struct Side {
     /// What is known, in the form that `form` says.
     words: [u64; few::MOST],
     more: Option<Box<More>>,
@@ -81,6 +87,8 @@ enum Form {
     Kept,
     /// [`More`].
     More,
+    /// The write in the first word, then the bits of a [`rolls::Enrolled`], then its roll.
+    Enrolled,
 }
 
 /// What a side state says elsewhere.
@@ -90,28 +98,40 @@ enum More {
     Kept(Kept),
 }
 
-const SIDES: usize = 1 << 30;
+/// How many there may be.
+pub const SIDES: usize = 1 << 30;
 
-static SIDE: Table<Side> = Table::new();
+/// All of them. Looked at in [`crate::quick`], too.
+pub static SIDE: Table<Side> = Table::new();
+/// How long one is.
+pub const SIZE: usize = size_of::<Side>();
 static POOL: Pool = Pool::new();
 
 /// Maps the table ahead of its first use, or says why not.
 pub fn reserve() -> Result<(), i32> {
-    SIDE.reserve(SIDES)
+    SIDE.reserve(SIDES)?;
+    rolls::reserve()
 }
 
 fn state(index: u64) -> *mut Side {
     SIDE.at(index as usize % SIDES, SIDES)
 }
 
-/// Takes the lock of the free states, before a `fork`.
+/// Takes the locks of the free states and of the rolls, before a `fork`.
 pub fn hold() {
     POOL.hold();
+    rolls::hold();
 }
 
-/// Gives it back, after it.
+/// Gives them back, after it.
 pub fn let_go() {
+    rolls::let_go();
     POOL.let_go();
+}
+
+/// All cells are forgotten.
+pub fn forget_all() {
+    rolls::forget_all();
 }
 
 /// How many side states were ever in use at once, about.
@@ -131,7 +151,7 @@ fn take(t: &mut Thread) -> (u64, &'static mut Side) {
 
 /// Gives a state back to be used again.
 fn give(t: &mut Thread, index: u64, side: &mut Side) {
-    side.more = None;
+    side.empty();
     POOL.give(&mut t.sides, index);
 }
 
@@ -140,7 +160,7 @@ pub fn give_all(t: &mut Thread) {
     POOL.give_all(&mut t.sides);
 }
 
-const _: () = assert!(size_of::<Side>() == 64);
+const _: () = assert!(SIZE == 64);
 
 /// A word, as far as it is about `mask`.
 fn only(word: u64, mask: u8) -> u64 {
@@ -172,11 +192,21 @@ impl Side {
         }
         match Few::of(write, read) {
             Some(few) => self.set_few(few),
+            None if self.enroll(write, || readers::each(read)) => {}
             None => self.set_more(match Many::of(write, readers::each(read)) {
                 Some(many) => More::Many(many),
                 None => More::Runs(Runs::of(|_| (write, read))),
             }),
         }
+    }
+
+    /// Says nothing, and has nothing elsewhere.
+    fn empty(&mut self) {
+        if let Some((_, enrolled)) = self.enrolled() {
+            enrolled.leave();
+        }
+        self.more = None;
+        self.set_halves([(0, 0); 2]);
     }
 
     fn fill_parts(&mut self, parts: &Parts) {
@@ -231,6 +261,9 @@ impl Side {
         if self.form == Form::Kept && self.access_kept(t, mask, Class { kind, atomic }, at, found) {
             return;
         }
+        if self.form == Form::Enrolled && self.access_enrolled(t, mask, Class { kind, atomic }, at, found) {
+            return;
+        }
         self.repeats = 0;
         let mut left = mask;
         if !atomic && self.form == Form::Halves {
@@ -278,7 +311,14 @@ impl Side {
                 && !atomic
                 && let Some(many) = self.few().many()
             {
-                self.set_more(More::Many(many));
+                if self.enroll(many.write, || many.each())
+                    && self.access_enrolled(t, left, Class::READ, at, found)
+                {
+                    return;
+                }
+                if self.form != Form::More {
+                    self.set_more(More::Many(many));
+                }
             }
         }
         if !atomic && few::fits(t) && self.access_many(t, left, kind, at, found) {
@@ -390,7 +430,7 @@ impl Side {
             }
             (Form::Few | Form::Kept, _) => Some(self.few().runs()),
             (Form::More, Some(More::Many(many))) => Some(many.runs()),
-            (Form::More, _) => None,
+            (Form::More | Form::Enrolled, _) => None,
         };
         if let Some(runs) = runs {
             self.set_more(More::Runs(runs));
@@ -412,7 +452,7 @@ impl Side {
     #[inline(always)]
     fn repeat(&mut self, t: &Thread, mask: u8, class: Class, at: Place) -> bool {
         match self.form {
-            Form::Halves | Form::Kept => false,
+            Form::Halves | Form::Kept | Form::Enrolled => false,
             Form::Few => few::fits(t) && few::repeat(&mut self.words, &mut self.classes, t, mask, class, at),
             Form::More => match self.more.as_deref_mut() {
                 Some(More::Runs(runs)) if class.atomic => runs.repeat_atomic(t, mask, class.kind, at),
@@ -443,42 +483,15 @@ impl Side {
     }
 }
 
-/// Which of the bits in [`Seen::bytes`] belong to a class of accesses.
-fn class(kind: AccessKind, atomic: bool) -> usize {
-    usize::from(kind == AccessKind::Write) + 2 * usize::from(atomic)
-}
-
-fn seen_place(cell: &Cell) -> (usize, usize) {
-    let addr = std::ptr::from_ref(cell).addr();
-    (addr, (addr >> 4 ^ addr >> 12) % SEEN)
-}
-
-/// Whether this thread's access of this class to these bytes, in this epoch, is in this very state already. Then doing
-/// it again finds nothing new: whoever has touched the bytes since, unordered with this access, was told so.
-#[inline]
-fn seen(t: &Thread, cell: &Cell, held_not: u64, mask: u8, kind: AccessKind, atomic: bool) -> bool {
-    let (addr, at) = seen_place(cell);
-    let seen = &t.recent[at];
-    let mut covered = seen.bytes[class(kind, atomic)];
-    // Behind the thread's own write a read finds nothing new either, nor behind its store a load.
-    covered |= seen.bytes[class(AccessKind::Write, atomic)];
-    seen.cell == addr && seen.word == held_not && seen.epoch == t.epoch && mask & !covered == 0
-}
-
-#[inline]
-fn see(t: &mut Thread, cell: &Cell, word: u64, mask: u8, kind: AccessKind, atomic: bool) {
-    let (addr, at) = seen_place(cell);
-    let epoch = t.epoch;
-    let seen = &mut t.recent[at];
-    if (seen.cell, seen.word, seen.epoch) != (addr, word, epoch) {
-        *seen = Seen {
-            cell: addr,
-            word,
-            epoch,
-            bytes: [0; 4],
-        };
+/// Has the processor fetch the states of neighbouring cells, all at once, if they have any: what comes next waits for each of them.
+#[inline(always)]
+pub fn fetch(cells: &[Cell]) {
+    let first = |cell: &Cell| cell.write.load(Ordering::Relaxed);
+    if cells.first().is_some_and(|cell| first(cell) >= FIRST_SIDE) {
+        for cell in cells {
+            checks::fetch(state(first(cell)).addr());
+        }
     }
-    seen.bytes[class(kind, atomic)] |= mask;
 }
 
 /// Takes the lock of a cell with a side state. `None` if it has none any more.
@@ -526,10 +539,11 @@ pub fn access(
     at: Place,
     found: &mut Vec<Found>,
 ) -> bool {
-    if seen(t, cell, first & !HELD, mask, kind, atomic) {
+    let class = Class { kind, atomic };
+    let is_known = class == Class::READ && has_read(t, first);
+    if is_known || seen(t, cell, first & !HELD, mask, kind, atomic) {
         return true;
     }
-    let class = Class { kind, atomic };
     if class == Class::READ && kept::read(t, cell, mask, |_| Some(at)) {
         return true;
     }
@@ -745,7 +759,7 @@ fn reset_side(cell: &Cell) -> bool {
     let Some(held) = hold_cell(cell) else { return false };
     let index = held & (HELD - 1);
     // SAFETY: the cell is held, and names this state.
-    unsafe { (*state(index)).more = None };
+    unsafe { (*state(index)).empty() };
     POOL.give_to_all(index);
     cell.read.store(0, Ordering::Relaxed);
     cell.write.store(0, Ordering::Release);

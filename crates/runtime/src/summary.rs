@@ -20,7 +20,7 @@ use crate::runs::{self, GRANULES, MOST_CELLS, MOST_RUNS, Outcome, Packed, Piece,
 use crate::spin::Wait;
 use crate::thread::Thread;
 use crate::vm::{self, Table};
-use crate::{shadow, side};
+use crate::{readers, shadow, side};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
@@ -388,7 +388,8 @@ impl Held {
         let mut races = Vec::new();
         while granule < to {
             if piece.period == 1 {
-                granule += cell::sweep::<WRITE>(t, &cells[granule..to], true, piece.masks[0], at);
+                let cells = &cells[granule..to];
+                granule += cell::sweep::<WRITE>(t, cells, true, piece.masks[0], at, readers::LONGEST);
                 if granule == to {
                     break;
                 }

@@ -74,6 +74,8 @@ pub struct Thread {
     pub places: Places,
     /// Side states that an access of this epoch is known to be in.
     pub recent: Box<[Seen; SEEN]>,
+    /// The same of reads of all bytes, of many more of them: see [`crate::side::has_read`].
+    pub reads: Box<[u64; READS]>,
     /// Chains of readers that it is known to be in.
     pub chains: Box<[Chained; SEEN]>,
     /// Read words that it has come by lately and that it could not go on with, for [`crate::readers`].
@@ -108,6 +110,10 @@ pub const LONE: usize = 16;
 
 /// How many cells with side states are remembered.
 pub const SEEN: usize = 256;
+
+/// How many side states that it has read are remembered. As many as objects that threads walk through side by side have granules: each of
+/// them is the last reader, for the inline test, until the next one comes by.
+pub const READS: usize = 1 << 16;
 
 /// A side state that this thread has recorded its access in.
 #[derive(Clone, Copy, Default)]
@@ -177,6 +183,8 @@ impl Thread {
             places: Places::new(),
             // SAFETY: numbers, here and below.
             recent: unsafe { zeroed_box() },
+            // SAFETY: as above.
+            reads: unsafe { zeroed_box() },
             // SAFETY: as above.
             chains: unsafe { zeroed_box() },
             lone: [0; LONE],

@@ -1,7 +1,7 @@
 //! Reads of one granule by any number of threads, and the write before them: a word for each reader, found by its slot.
 //!
 //! It means what a chain of readers means ([`crate::readers`]), without an end to it, and what a read costs does not grow with the number of those before
-//! it. Chains are for arrays, whose granules have them in common; this is for what threads read in no order.
+//! it. Chains are for arrays, whose granules have them in common; this is for what threads read in no order, and not in one epoch each, at one place ([`super::rolls`]).
 
 use super::Runs;
 use super::runs::{part, touches};
@@ -15,7 +15,7 @@ use deadheat_detect::history::Class;
 /// The accesses.
 pub struct Many {
     /// The last write; 0 if there is none.
-    write: u64,
+    pub write: u64,
     /// Reads that are not said by it, one for each slot: at the slot's number, modulo the length, which is a power of two, or at the next
     /// place that was free. 0 is none. Slots are used again, so there are no gaps to speak of.
     reads: Box<[u64]>,
@@ -45,6 +45,43 @@ fn slot(word: u64) -> u64 {
     word >> SLOT_SHIFT
 }
 
+/// Behind a write of its own epoch a read says nothing.
+pub fn is_said(write: u64, read: u64) -> bool {
+    (write ^ read) & EPOCH == 0 && bytes(read) & !bytes(write) == 0
+}
+
+/// Checks a write behind another one and reads.
+pub fn write(
+    t: &mut Thread,
+    (write, reads): (u64, impl Iterator<Item = u64> + Clone),
+    mask: u8,
+    at: Place,
+    found: &mut Vec<Found>,
+) -> Written {
+    let own = (write ^ t.epoch) & EPOCH == 0;
+    let new = if own { mask & !bytes(write) } else { mask };
+    if new == 0 {
+        return Written::Known;
+    }
+    let stays = bytes(write) & !new != 0;
+    if stays && !own || reads.clone().any(|read| bytes(read) & !new != 0) {
+        return Written::Misfit;
+    }
+    let racing = unordered(t, write, bytes(write) & new);
+    cell::tell(write, racing, Class::WRITE, found);
+    let mut left = new & !racing;
+    for read in reads {
+        let racing = unordered(t, read, left & bytes(read));
+        cell::tell(read, racing, Class::READ, found);
+        left &= !racing;
+    }
+    Written::Word(if stays {
+        add(t, write, at, new)
+    } else {
+        word(t.epoch, at, new)
+    })
+}
+
 impl Many {
     /// A write and reads, if no two of these are by one thread.
     pub fn of(write: u64, reads: impl Iterator<Item = u64>) -> Option<Many> {
@@ -52,9 +89,7 @@ impl Many {
             write,
             reads: vec![0; LEAST].into(),
         };
-        // Behind a write of its own epoch a read says nothing.
-        let said = |read: u64| (write ^ read) & EPOCH == 0 && bytes(read) & !bytes(write) == 0;
-        for read in reads.filter(|read| !said(*read)) {
+        for read in reads.filter(|read| !is_said(write, *read)) {
             match many.find(slot(read)) {
                 At::Here(_) => return None,
                 At::Free(at) => many.reads[at] = read,
@@ -90,7 +125,8 @@ impl Many {
         }
     }
 
-    fn each(&self) -> impl Iterator<Item = u64> {
+    /// The reads.
+    pub fn each(&self) -> impl Iterator<Item = u64> + Clone {
         self.reads.iter().copied().filter(|read| *read != 0)
     }
 
@@ -130,28 +166,7 @@ impl Many {
 
     /// Checks a write.
     pub fn write(&self, t: &mut Thread, mask: u8, at: Place, found: &mut Vec<Found>) -> Written {
-        let own = (self.write ^ t.epoch) & EPOCH == 0;
-        let new = if own { mask & !bytes(self.write) } else { mask };
-        if new == 0 {
-            return Written::Known;
-        }
-        let stays = bytes(self.write) & !new != 0;
-        if stays && !own || self.each().any(|read| bytes(read) & !new != 0) {
-            return Written::Misfit;
-        }
-        let racing = unordered(t, self.write, bytes(self.write) & new);
-        cell::tell(self.write, racing, Class::WRITE, found);
-        let mut left = new & !racing;
-        for read in self.each() {
-            let racing = unordered(t, read, left & bytes(read));
-            cell::tell(read, racing, Class::READ, found);
-            left &= !racing;
-        }
-        Written::Word(if stays {
-            add(t, self.write, at, new)
-        } else {
-            word(t.epoch, at, new)
-        })
+        write(t, (self.write, self.each()), mask, at, found)
     }
 
     /// The same as runs.
