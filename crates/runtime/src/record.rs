@@ -115,8 +115,6 @@ pub struct Log {
     muted: bool,
     /// Missing calls and callbacks that the thread is in.
     frames: Vec<missing::Frame>,
-    /// Whether it is in code that is not instrumented.
-    pub elsewhere: bool,
     /// What such calls reach.
     pub found: objects::Found,
     /// The lists of objects that it has told, by number.
@@ -178,7 +176,6 @@ impl Log {
             on: false,
             muted: false,
             frames: Vec::new(),
-            elsewhere: false,
             found: objects::Found::default(),
             lists: FxHashMap::default(),
             told: 0,
@@ -680,17 +677,21 @@ fn tell_call(t: &mut Thread, record: Record) {
     CALLS.0.fetch_max(time, Ordering::SeqCst);
 }
 
-/// Tells what the thread does by way of libc in code that is not instrumented: as if it was called back for that.
+/// The thread does something by way of libc in code that is not instrumented: as if it was called back for that. Its time.
 #[cold]
 #[inline(never)]
-pub fn called_elsewhere<R>(t: &mut Thread, tell: impl FnOnce(&mut Thread) -> R) -> R {
+pub fn begin_elsewhere(t: &Thread) -> u64 {
     raise_learned(t);
-    let before = t.log.time;
-    let result = tell(t);
+    t.log.time
+}
+
+/// It has done so.
+#[cold]
+#[inline(never)]
+pub fn end_elsewhere(t: &Thread, before: u64) {
     if t.log.time != before {
         raise_calls(t);
     }
-    result
 }
 
 /// The thread is called back out of a missing call, which may tell it what others did.

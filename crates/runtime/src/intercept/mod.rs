@@ -64,8 +64,9 @@ mod strings;
 mod threads;
 mod wide;
 
-use crate::record;
 use crate::thread::{self, Thread};
+use crate::{record, tls};
+use deadheat_abi::tls::ELSEWHERE;
 use std::cell::Cell;
 
 /// To be called once, when the core is ready, by the main thread.
@@ -92,13 +93,22 @@ pub fn event<R>(tell: impl FnOnce(&mut Thread) -> R) -> Option<R> {
     let errno = unsafe { libc::__errno_location() };
     // SAFETY: as above.
     let before = unsafe { *errno };
-    let result = thread::with(|t| match t.log.elsewhere {
-        true => record::called_elsewhere(t, tell),
-        false => tell(t),
-    });
+    // Apart from the rest, which becomes part of this.
+    let elsewhere = is_elsewhere().then(|| thread::with(|t| record::begin_elsewhere(t)));
+    let result = thread::with(tell);
+    if let Some(time) = elsewhere.flatten() {
+        thread::with(|t| record::end_elsewhere(t, time));
+    }
     // SAFETY: as above.
     unsafe { *errno = before };
     result
+}
+
+/// Whether the thread is in code that is not instrumented, and what it does is recorded.
+#[inline(always)]
+fn is_elsewhere() -> bool {
+    // SAFETY: the thread's own variable.
+    unsafe { (*tls::get()).missing & ELSEWHERE != 0 }
 }
 
 thread_local! {

@@ -197,7 +197,6 @@ fn settle(t: &mut Thread) {
     } else if elsewhere {
         state |= ELSEWHERE;
     }
-    t.log.elsewhere = elsewhere && !missing;
     t.log.mute(missing);
     // SAFETY: the thread's own variable.
     unsafe { (*tls::get()).missing = state };
