@@ -77,3 +77,27 @@ pub fn see(t: &mut Thread, cell: &Cell, word: u64, mask: u8, kind: AccessKind, a
         t.reads[at] = key;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::places::Place;
+    use crate::side;
+    use deadheat_detect::hb::HbThread;
+    use deadheat_event::Slot;
+    use std::collections::HashSet;
+    use std::sync::atomic::Ordering;
+
+    /// What a thread knows of a state it would know of the next with its name, in the same epoch.
+    #[test]
+    fn no_two_states_ever_have_one_name() {
+        let (mut t, cell) = (Thread::new(1, HbThread::after(Slot(1), 0), true), Cell::default());
+        let mut names = HashSet::new();
+        // A thread takes 32 states at once.
+        for _ in 0..64 * GENERATIONS {
+            side::atomic(&mut t, &cell, 0xff, AccessKind::Write, Place(1), &mut Vec::new());
+            assert!(names.insert(cell.write.load(Ordering::Relaxed)));
+            side::reset(&cell);
+        }
+    }
+}
