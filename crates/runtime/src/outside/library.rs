@@ -178,13 +178,13 @@ fn object_of<R>(addr: usize, f: impl Fn(&Loaded) -> R) -> Option<R> {
         return Some(found);
     }
     let version = version();
-    if ALL.lock().version == version {
-        return None;
+    if ALL.lock().version != version {
+        let mut now = All::default();
+        // SAFETY: as above.
+        unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut now).cast()) };
+        *ALL.lock() = now;
     }
-    let mut now = All::default();
-    // SAFETY: as above.
-    unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut now).cast()) };
-    *ALL.lock() = now;
+    // Another thread may have found them in the meantime.
     object_seen(addr, f)
 }
 
