@@ -14,6 +14,7 @@ mod ends;
 mod kept;
 mod leases;
 mod loads;
+mod rolls;
 mod slots;
 
 use std::collections::HashSet;
