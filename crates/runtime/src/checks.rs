@@ -66,6 +66,9 @@ pub fn read_kept(t: &mut Thread, addr: usize, mask: u8, context: u64, pc: usize)
 /// A plain access within one granule.
 #[inline(always)]
 pub fn granule<const WRITE: bool>(t: &mut Thread, addr: usize, mask: u8, context: u64, pc: usize) {
+    if t.sweeps.has_within(t.epoch, addr & !7, 8, WRITE) {
+        return;
+    }
     let place = t.place(context, pc, false);
     let mut found = Vec::new();
     t.last = t.epoch;
@@ -292,6 +295,10 @@ pub fn touch<const WRITE: bool>(
     place: Place,
     mut tell: impl FnMut(&mut Thread, usize, &[Found]),
 ) {
+    let whole = (count - 1).saturating_mul(stride).saturating_add(size);
+    if t.sweeps.has_within(t.epoch, addr, whole, WRITE) {
+        return;
+    }
     t.last = t.epoch;
     let mut range = |t: &mut Thread, addr, len| {
         for span in Span::range(addr, len) {
@@ -377,6 +384,8 @@ pub fn write(t: &mut Thread, addr: usize, len: usize, pc: usize) {
 pub fn free(t: &mut Thread, addr: usize, len: usize, pc: usize) {
     if t.checks() && len > 0 {
         let place = t.place(t.context(), pc, true);
+        // What it was written by in this epoch is not what it is to be told by.
+        t.sweeps.birth();
         let mut part = |addr, len| range::<true>(t, addr, len, place, Does::Free);
         shadow::touched(addr, len, &mut part);
         shadow::compressed(addr, len, &mut part);

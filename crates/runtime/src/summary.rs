@@ -30,6 +30,9 @@ const SINGLES: u64 = 32;
 /// Two runs of no more than so many granules together are not united for the sake of it.
 const BRIEF: usize = 4;
 
+/// An extent of no more granules is not worth remembering.
+const LEAST: usize = 16;
+
 const CELLS: usize = 4;
 const WORDS: usize = CELLS + 2 * MOST_CELLS;
 
@@ -177,6 +180,25 @@ impl Summary {
             }
         }
         false
+    }
+
+    /// The granules around one of which all bytes are on record like this, if that is more than a few.
+    fn extent(&self, t: &Thread, write: bool, granule: usize) -> Option<Range<usize>> {
+        let version = self.version.load(Ordering::Acquire);
+        let mut extent = 0..0;
+        for run in Walk::new(self.packed()) {
+            let mut cells = run.first()..run.first() + run.period();
+            if !run.is_cells() && cells.all(|cell| runs::has(t, self.words(cell), write, 0xff)) {
+                extent.end = run.end();
+            } else if extent.contains(&granule) {
+                break;
+            } else {
+                extent = run.end()..run.end();
+            }
+        }
+        fence(Ordering::Acquire);
+        let stands = version.is_multiple_of(2) && self.version.load(Ordering::Relaxed) == version;
+        (stands && extent.contains(&granule) && extent.len() > LEAST).then_some(extent)
     }
 
     /// What the cells of a run of cells say.
@@ -493,7 +515,7 @@ pub fn access<const WRITE: bool>(
 ) -> bool {
     let summary = summary(region);
     let known = summary.knows(t, WRITE, piece);
-    if known && (long || !summary.one_more()) {
+    if known && (long || remember(t, WRITE, region, piece) || !summary.one_more()) {
         return true;
     }
     let Some(held) = hold(region) else { return false };
@@ -512,6 +534,16 @@ pub fn access<const WRITE: bool>(
         held.in_cells::<WRITE>(t, piece, at, found);
     }
     held.done(t, long)
+}
+
+/// Remembers what is around an access that is on record, so that the next ones are answered without a look here. Whether that is much.
+#[inline(never)]
+fn remember(t: &mut Thread, write: bool, region: usize, piece: &Piece) -> bool {
+    let Some(extent) = summary(region).extent(t, write, piece.from) else {
+        return false;
+    };
+    t.sweeps.add_extent(t.epoch, region, extent, write);
+    true
 }
 
 /// Whether an access is on record in a region that is compressed; `None` if it is not.

@@ -1,5 +1,12 @@
 //! Memory that this thread has checked behind loops in its present epoch: a footprint. Loops are often made again over the
 //! same memory, or over part of it, and then need no look at the shadow.
+//!
+//! And *extents* of compressed regions ([`crate::summary`]) that it has accessed all of: accesses to single places of them, in any
+//! order, are answered here. Their cells are not in use, so the inline test fails for each; without this the region would have to
+//! be given cells for their sake.
+
+use crate::owners;
+use std::ops::Range;
 
 /// How many pieces are remembered.
 const REMEMBERED: usize = 16;
@@ -81,8 +88,37 @@ pub struct Sweeps {
     made: [Sweep; REMEMBERED],
     /// Where the next one goes.
     next: usize,
-    /// The epoch that all of it is of.
+    /// The epoch that all of it is of; 0 if it is of none.
     epoch: u64,
+    extents: Extents,
+}
+
+/// How many extents are remembered.
+const EXTENTS: usize = 64;
+
+/// Granules of a region, all bytes of which were accessed.
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    region: usize,
+    from: u16,
+    to: u16,
+    write: bool,
+}
+
+/// Extents, by their regions.
+struct Extents {
+    all: [Extent; EXTENTS],
+    /// The epoch that all of them are of; 0 if they are of none.
+    epoch: u64,
+}
+
+impl Default for Extents {
+    fn default() -> Self {
+        Extents {
+            all: [Extent::default(); EXTENTS],
+            epoch: 0,
+        }
+    }
 }
 
 impl Sweeps {
@@ -96,7 +132,7 @@ impl Sweeps {
     #[inline]
     pub fn add(&mut self, epoch: u64, sweep: Sweep) {
         if self.epoch != epoch {
-            self.birth();
+            self.made = Default::default();
             self.epoch = epoch;
         }
         if !self
@@ -109,9 +145,42 @@ impl Sweeps {
         }
     }
 
+    /// Whether these bytes, at least one, are in an extent of this epoch.
+    #[inline(always)]
+    pub fn has_within(&self, epoch: u64, addr: usize, len: usize, write: bool) -> bool {
+        if self.extents.epoch != epoch {
+            return false;
+        }
+        let region = owners::region(addr);
+        let extent = &self.extents.all[region % EXTENTS];
+        let from = addr & owners::REGION_MASK;
+        extent.region == region
+            && (extent.write || !write)
+            && usize::from(extent.from) * 8 <= from
+            && from.saturating_add(len) <= usize::from(extent.to) * 8
+    }
+
+    /// All bytes of these granules were accessed in this epoch.
+    pub fn add_extent(&mut self, epoch: u64, region: usize, granules: Range<usize>, write: bool) {
+        if self.extents.epoch != epoch {
+            self.extents = Extents {
+                epoch,
+                ..Extents::default()
+            };
+        }
+        self.extents.all[region % EXTENTS] = Extent {
+            region,
+            from: granules.start as u16,
+            to: granules.end as u16,
+            write,
+        };
+    }
+
     /// Some memory has come into being: what was known of it is forgotten.
+    #[inline]
     pub fn birth(&mut self) {
-        *self = Sweeps::default();
+        // No thread is in this epoch.
+        (self.epoch, self.extents.epoch) = (0, 0);
     }
 }
 
@@ -147,6 +216,24 @@ mod tests {
         sweeps.add(1, bytes(872, 8, false));
         assert!(sweeps.has(1, &bytes(872, 8, false)) && !sweeps.has(1, &bytes(872, 8, true)));
         assert!(!sweeps.has(1, &bytes(864, 16, false)));
+    }
+
+    #[test]
+    fn a_place_within_an_extent_is_known_until_the_epoch_ends_or_memory_comes_into_being() {
+        let mut sweeps = Sweeps::default();
+        let addr = 0x1234_5678_9000;
+        let region = owners::region(addr);
+        let has = |sweeps: &Sweeps, from, len, write| sweeps.has_within(1, addr + from, len, write);
+        assert!(!has(&sweeps, 80, 8, false));
+        sweeps.add_extent(1, region, 10..512, false);
+        assert!(has(&sweeps, 80, 8, false) && has(&sweeps, 4088, 8, false) && has(&sweeps, 83, 2, false));
+        assert!(!has(&sweeps, 79, 2, false) && !has(&sweeps, 4088, 9, false) && !has(&sweeps, 80, 8, true));
+        assert!(!sweeps.has_within(2, addr + 80, 8, false));
+        sweeps.birth();
+        assert!(!has(&sweeps, 80, 8, false));
+        sweeps.add_extent(1, region + EXTENTS, 0..512, true);
+        assert!(!has(&sweeps, 80, 8, false), "it is of another region");
+        assert!(has(&sweeps, (EXTENTS << owners::REGION_SHIFT) + 16, 8, true));
     }
 
     #[test]

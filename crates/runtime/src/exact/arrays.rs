@@ -138,6 +138,11 @@ impl World {
     pub(super) fn new_array(&mut self, array: ArrayId) {
         let arrays = self.arrays();
         shadow::reset(arrays.addr(array, 0), ROOM - arrays.layout.offset);
+        // Who has given back what was there before comes behind all that others did with it, so that they are in other epochs now, or
+        // it races with them. In these traces nobody gives anything back.
+        self.threads
+            .values_mut()
+            .for_each(|simulated| simulated.thread.sweeps.birth());
     }
 }
 
