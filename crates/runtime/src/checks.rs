@@ -63,10 +63,16 @@ pub fn read_kept(t: &mut Thread, addr: usize, mask: u8, context: u64, pc: usize)
     side::kept::read(t, shadow::cell(addr), mask, place)
 }
 
+/// Whether these bytes are of an extent that the thread has accessed in this epoch ([`crate::sweeps`]).
+#[inline(always)]
+pub fn is_within_extent<const WRITE: bool>(t: &Thread, addr: usize, len: usize) -> bool {
+    t.sweeps.has_within(t.epoch, addr, len, WRITE)
+}
+
 /// A plain access within one granule.
 #[inline(always)]
 pub fn granule<const WRITE: bool>(t: &mut Thread, addr: usize, mask: u8, context: u64, pc: usize) {
-    if t.sweeps.has_within(t.epoch, addr & !7, 8, WRITE) {
+    if is_within_extent::<WRITE>(t, addr & !7, 8) {
         return;
     }
     let place = t.place(context, pc, false);
@@ -295,10 +301,6 @@ pub fn touch<const WRITE: bool>(
     place: Place,
     mut tell: impl FnMut(&mut Thread, usize, &[Found]),
 ) {
-    let whole = (count - 1).saturating_mul(stride).saturating_add(size);
-    if t.sweeps.has_within(t.epoch, addr, whole, WRITE) {
-        return;
-    }
     t.last = t.epoch;
     let mut range = |t: &mut Thread, addr, len| {
         for span in Span::range(addr, len) {
@@ -363,6 +365,9 @@ pub fn strided<const WRITE: bool>(
 /// A read of `len` bytes by the function that called last, at `pc`.
 pub fn read(t: &mut Thread, addr: usize, len: usize, pc: usize) {
     if t.checks() && len > 0 {
+        if is_within_extent::<false>(t, addr, len) {
+            return;
+        }
         let place = t.place(t.context(), pc, false);
         range::<false>(t, addr, len, place, Does::Read);
     } else {
@@ -373,6 +378,9 @@ pub fn read(t: &mut Thread, addr: usize, len: usize, pc: usize) {
 /// A write of `len` bytes by the function that called last, at `pc`.
 pub fn write(t: &mut Thread, addr: usize, len: usize, pc: usize) {
     if t.checks() && len > 0 {
+        if is_within_extent::<true>(t, addr, len) {
+            return;
+        }
         let place = t.place(t.context(), pc, false);
         range::<true>(t, addr, len, place, Does::Write);
     } else {
@@ -384,7 +392,7 @@ pub fn write(t: &mut Thread, addr: usize, len: usize, pc: usize) {
 pub fn free(t: &mut Thread, addr: usize, len: usize, pc: usize) {
     if t.checks() && len > 0 {
         let place = t.place(t.context(), pc, true);
-        // What it was written by in this epoch is not what it is to be told by.
+        // The next block there is another one.
         t.sweeps.birth();
         let mut part = |addr, len| range::<true>(t, addr, len, place, Does::Free);
         shadow::touched(addr, len, &mut part);

@@ -101,7 +101,7 @@ const SHORT: usize = 256;
 #[inline(always)]
 fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, context: u64, pc: usize) {
     // Commonest where threads read the same data: only one of them is the last reader, which the inline test looks at.
-    if !WRITE && is_known::<WRITE>(t, addr, len) {
+    if !WRITE && is_known::<WRITE>(t, addr, len) || checks::is_within_extent::<WRITE>(t, addr, len) {
         return;
     }
     let does = if WRITE { Does::Write } else { Does::Read };
@@ -147,6 +147,10 @@ extern "C" fn strided<const WRITE: bool>(
         addr,
         pieces,
         |t| {
+            let whole = (count - 1).saturating_mul(stride).saturating_add(size);
+            if checks::is_within_extent::<WRITE>(t, addr, whole) {
+                return;
+            }
             if stride == size && is_known::<WRITE>(t, addr, count.saturating_mul(size)) {
                 return;
             }

@@ -115,7 +115,11 @@ impl World {
         let tell = |_: &mut Thread, granule: usize, found: &[_]| {
             races.extend(found.iter().map(|found| (granule, *found)));
         };
+        let whole = (count - 1) * stride + size;
+        // As the hooks do.
         match kind {
+            AccessKind::Read if checks::is_within_extent::<false>(t, addr, whole) => {}
+            AccessKind::Write if checks::is_within_extent::<true>(t, addr, whole) => {}
             AccessKind::Read => checks::touch::<false>(t, addr, (count, stride, size), at, tell),
             AccessKind::Write => checks::touch::<true>(t, addr, (count, stride, size), at, tell),
         }
