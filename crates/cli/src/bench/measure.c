@@ -86,7 +86,9 @@ int main(int argc, char **argv) {
         if (signal == SIGTRAP) {
             siginfo_t info = {0};
             ptrace(PTRACE_GETSIGINFO, child, 0, &info);
-            int stepped = info.si_code == TRAP_TRACE;
+            // Virtual machines now and then lose what tells a step from a breakpoint of the processor; `int3` is told by SI_KERNEL,
+            // and exec by SI_USER.
+            int stepped = info.si_code == TRAP_TRACE || info.si_code == TRAP_BRKPT;
             if (stepped && marks == 1)
                 steps++;
             // Another program in its place, or the mark.
