@@ -5,12 +5,12 @@
 //! ```text
 //!  63      50 49        30 29         8 7          0
 //! ┌──────────┬────────────┬────────────┬────────────┐
-//! │ slot  14 │  time   20 │ place   22 │ not bytes 8│
+//! │ term  14 │  time   20 │ place   22 │ not bytes 8│
 //! └──────────┴────────────┴────────────┴────────────┘
 //! ```
 //!
-//! the epoch of the access, an id of where it was, and which of the granule's bytes it did **not** touch (bit 0 for the
-//! lowest address). The zero word is "never": times start at 1. A cell whose state does not fit has [`SIDE`] as the slot
+//! the epoch of the access (the runtime's `terms.rs` says whose the term is), an id of where it was, and which of the granule's bytes it did **not** touch (bit 0 for the
+//! lowest address). The zero word is "never": times start at 1. A cell whose state does not fit has [`SIDE`] as the term
 //! of its first word, and the rest is for the runtime alone.
 //!
 //! The inline test for an access to `bytes` (as a mask) of the granule of `addr`, with `tls` the thread's
@@ -28,7 +28,7 @@
 //! if tls.shared[place of word % SHARED_WORDS] == word and word & bytes == 0 { no call }
 //! ```
 //!
-//! The same goes for the read word of a cell whose readers keep their reads to themselves (the runtime's `side/kept.rs`): its slot is [`SIDE`],
+//! The same goes for the read word of a cell whose readers keep their reads to themselves (the runtime's `side/kept.rs`): its term is [`SIDE`],
 //! so it is like no thread's epoch.
 //!
 //! An access to several whole granules looks at the words of all their cells, which lie side by side, in one test. A read
@@ -48,8 +48,8 @@ pub const WRITE_WORD: u64 = 0;
 /// Where in a cell the word of the last read is.
 pub const READ_WORD: u64 = 8;
 
-/// Bits of a slot.
-pub const SLOT_BITS: u32 = 14;
+/// Bits of a term.
+pub const TERM_BITS: u32 = 14;
 /// Bits of a time.
 pub const TIME_BITS: u32 = 20;
 /// Bits of a place.
@@ -59,13 +59,13 @@ pub const PLACE_BITS: u32 = 22;
 pub const PLACE_SHIFT: u32 = 8;
 /// Where the time begins.
 pub const TIME_SHIFT: u32 = PLACE_SHIFT + PLACE_BITS;
-/// Where the slot begins.
-pub const SLOT_SHIFT: u32 = TIME_SHIFT + TIME_BITS;
+/// Where the term begins.
+pub const TERM_SHIFT: u32 = TIME_SHIFT + TIME_BITS;
 
-/// The bits of slot and time.
+/// The bits of term and time.
 pub const EPOCH: u64 = !0 << TIME_SHIFT;
-/// The slot that marks a cell whose state is elsewhere. No thread has it.
-pub const SIDE: u32 = (1 << SLOT_BITS) - 1;
+/// The term that marks a cell whose state is elsewhere. No thread has it.
+pub const SIDE: u32 = (1 << TERM_BITS) - 1;
 
 /// The bits of an address that choose its cell. Memory of a program lies low, at 0x55… and at 0x7e…–0x7f…; its shadow is
 /// found by the low 44 bits. The runtime sees to it that no two mappings share a shadow.
@@ -75,6 +75,6 @@ pub const BASE: u64 = 0x1000_0000_0000;
 /// How long it is.
 pub const LEN: u64 = (ADDRESS_MASK + GRANULE) / GRANULE * CELL;
 
-const _: () = assert!(SLOT_SHIFT + SLOT_BITS == 64);
+const _: () = assert!(TERM_SHIFT + TERM_BITS == 64);
 const _: () = assert!(CELL == 2 * GRANULE, "the test shifts by one");
 const _: () = assert!(BASE + LEN <= 0x5500_0000_0000, "below where programs are mapped");

@@ -77,17 +77,6 @@ impl HbThread {
         thread
     }
 
-    /// Goes on in a slot that nobody has had, because times in the old one have run out. Not inside a barrier, which
-    /// knows its threads by their slots.
-    pub fn move_to(&mut self, slot: Slot) {
-        self.copy = Copied::No;
-        // The entry of the old slot is nobody's own any more.
-        self.from = Epoch::NEVER;
-        // Nobody can have heard of it in this slot.
-        (self.learned, self.glimpsed) = (1, 0);
-        self.set_time(slot, 1);
-    }
-
     /// The thread's slot.
     #[inline]
     pub fn slot(&self) -> Slot {

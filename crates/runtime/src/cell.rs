@@ -12,8 +12,9 @@ use crate::partly;
 use crate::places::Place;
 use crate::readers;
 use crate::side;
+use crate::terms;
 use crate::thread::Thread;
-use deadheat_abi::shadow::{EPOCH, PLACE_BITS, PLACE_SHIFT, SIDE, SLOT_SHIFT, TIME_BITS, TIME_SHIFT};
+use deadheat_abi::shadow::{EPOCH, PLACE_BITS, PLACE_SHIFT, SIDE, TERM_SHIFT, TIME_BITS, TIME_SHIFT};
 use deadheat_detect::history::Class;
 use deadheat_event::{AccessKind, Prior, SiteId, Slot};
 use std::arch::asm;
@@ -32,7 +33,7 @@ pub struct Cell {
 const _: () = assert!(size_of::<Cell>() as u64 == deadheat_abi::shadow::CELL);
 
 /// The smallest word that is no write but says where the state is.
-pub const FIRST_SIDE: u64 = (SIDE as u64) << SLOT_SHIFT;
+pub const FIRST_SIDE: u64 = (SIDE as u64) << TERM_SHIFT;
 
 /// A race: with what, on which bytes of the granule.
 #[derive(Clone, Copy, Debug)]
@@ -86,11 +87,17 @@ pub fn bytes(word: u64) -> u8 {
     if word == 0 { 0 } else { !word as u8 }
 }
 
-/// Slot and time of a word.
+/// Slot and time of a word; time 0 of the zero word.
 #[inline(always)]
 pub fn epoch(word: u64) -> (Slot, u64) {
-    let time = word >> TIME_SHIFT & ((1 << TIME_BITS) - 1);
-    (Slot((word >> SLOT_SHIFT) as u32), time)
+    let (slot, base) = terms::of(term(word));
+    (slot, base + (word >> TIME_SHIFT & ((1 << TIME_BITS) - 1)))
+}
+
+/// The term of a word.
+#[inline(always)]
+pub fn term(word: u64) -> u32 {
+    (word >> TERM_SHIFT) as u32
 }
 
 /// The place of a word.
@@ -252,7 +259,7 @@ pub fn are_known<const WRITE: bool>(t: &Thread, cells: &[Cell]) -> bool {
 #[inline(always)]
 fn own_access<const WRITE: bool>(t: &Thread, cell: &Cell, at: Place) -> bool {
     let (write, read) = cell.load();
-    let by_others = ((write ^ read) | (write ^ t.epoch)) >> SLOT_SHIFT != 0;
+    let by_others = ((write ^ read) | (write ^ t.epoch)) >> TERM_SHIFT != 0;
     if by_others || place(read).is_readers() {
         return false;
     }
@@ -449,11 +456,11 @@ mod tests {
     #[test]
     fn words_keep_their_parts_apart() {
         let word = word(
-            (0x3ffe << SLOT_SHIFT) | (0xfffff << TIME_SHIFT),
+            (0x3ffe << TERM_SHIFT) | (0xfffff << TIME_SHIFT),
             Place(0x3f_ffff),
             0x0f,
         );
-        assert_eq!(epoch(word), (Slot(0x3ffe), 0xfffff));
+        assert_eq!((term(word), epoch(word).1), (0x3ffe, 0xfffff));
         assert_eq!(place(word), Place(0x3f_ffff));
         assert_eq!(bytes(word), 0x0f);
         assert!(word < FIRST_SIDE);

@@ -6,6 +6,7 @@ use crate::cell::{self, Cell, Found};
 use crate::locks::LockSet;
 use crate::places::{At, Place};
 use crate::registry::{Registry, SLOTS};
+use crate::terms::tests::{self as terms, Alone};
 use crate::thread::Thread;
 use crate::{loads, quick, readers, side, sync};
 use deadheat_abi::atomics::{Kind, Ordering as AbiOrder, What};
@@ -39,6 +40,8 @@ struct World {
     cells: HashMap<u64, Box<Cell>>,
     races: Vec<Race>,
     arrays: Option<arrays::Arrays>,
+    /// If terms are so short that there is a new one for each third operation, the right to take them.
+    short_terms: Option<Alone>,
 }
 
 struct Simulated {
@@ -112,7 +115,15 @@ impl World {
             cells: HashMap::new(),
             races: Vec::new(),
             arrays: None,
+            short_terms: None,
         }
+    }
+
+    /// After so many threads.
+    fn after(threads: u32) -> World {
+        let mut world = World::new();
+        while world.registry.fresh(0).is_some_and(|slot| slot.0 + 1 < threads) {}
+        world
     }
 
     fn start(&mut self, id: ThreadId, parent: Option<ThreadId>) {
@@ -394,7 +405,8 @@ impl World {
         self.simulated(event.thread);
         let mut simulated = self.threads.remove(&event.thread).expect("started above");
         // The check needs the whole world, so the thread goes back into it meanwhile.
-        let hole = Thread::new(u32::MAX, hb::HbThread::after(simulated.thread.hb.slot(), 0), true);
+        let (slot, time) = (simulated.thread.hb.slot(), simulated.thread.hb.time());
+        let hole = Thread::new(u32::MAX, hb::HbThread::after(slot, time), true);
         let check = |t: &mut Thread| {
             let thread = std::mem::replace(t, hole);
             let simulated = Simulated {
@@ -434,13 +446,23 @@ fn exact(trace: &Trace) -> Result<(), TestCaseError> {
 
 /// As if there had been so many threads before that shadow words have room for two more only.
 fn exact_after_many(trace: &Trace) -> Result<(), TestCaseError> {
-    let mut world = World::new();
-    while world.registry.fresh(0).is_some_and(|slot| slot.0 + 3 < SLOTS) {}
+    let _alone = terms::alone();
+    exact_in(World::after(SLOTS - 2), trace)
+}
+
+/// As if the times of words ran out all the time.
+fn exact_in_short_terms(trace: &Trace) -> Result<(), TestCaseError> {
+    let alone = terms::alone();
+    let mut world = World::after(terms::FIRST);
+    world.short_terms = Some(alone);
     exact_in(world, trace)
 }
 
 fn exact_in(mut world: World, trace: &Trace) -> Result<(), TestCaseError> {
     for (number, event) in trace.events.iter().enumerate() {
+        if world.short_terms.is_some() && number % 3 == 0 {
+            world.simulated(event.thread).thread.worn = 0;
+        }
         world.step(event, number);
     }
     common::exact_races(&world.races, trace)
@@ -532,6 +554,35 @@ proptest! {
         atomics: true, fences: true, mixed: true, subword: true, variables: 2, ..Config::accesses()
     })) {
         exact_after_many(&trace)?;
+    }
+
+    #[test]
+    fn on_accesses_in_short_terms(trace in traces(Config {
+        subword: true, mutexes: true, rwlocks: true, variables: 1, locks: 2, threads: 6, ..Config::accesses()
+    })) {
+        exact_in_short_terms(&trace)?;
+    }
+
+    #[test]
+    fn on_reads_by_many_threads_in_short_terms(trace in traces(Config {
+        subword: true, few_writes: true, mutexes: true, rwlocks: true, variables: 1, locks: 2, threads: 24, max_choices: 200,
+        ..Config::accesses()
+    })) {
+        exact_in_short_terms(&trace)?;
+    }
+
+    #[test]
+    fn on_atomics_and_fences_in_short_terms(trace in traces(Config {
+        atomics: true, fences: true, mixed: true, subword: true, variables: 2, ..Config::accesses()
+    })) {
+        exact_in_short_terms(&trace)?;
+    }
+
+    #[test]
+    fn on_threads_that_come_and_go_in_short_terms(trace in traces(Config {
+        id_reuse: true, begin_end: true, messages: true, subword: true, max_choices: 160, ..Config::classic()
+    })) {
+        exact_in_short_terms(&trace)?;
     }
 
     #[test]

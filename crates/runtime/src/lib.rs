@@ -60,6 +60,7 @@ pub mod stretches;
 pub mod summary;
 mod sweeps;
 pub mod sync;
+pub mod terms;
 pub mod this;
 pub mod thread;
 pub mod tls;

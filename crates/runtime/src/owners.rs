@@ -140,7 +140,7 @@ impl Owner {
         }
     }
 
-    /// The thread ends, or takes another slot.
+    /// The thread ends, or shadow words cannot name it any more.
     pub fn gone(&self) {
         if self.name <= SECTIONS as u32 {
             let _changing = ABLE.lock();

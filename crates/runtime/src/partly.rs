@@ -26,13 +26,13 @@ use crate::pool::Pool;
 use crate::shadow;
 use crate::thread::Thread;
 use crate::vm::Table;
-use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT};
+use deadheat_abi::shadow::{EPOCH, TERM_SHIFT};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// The bit of a first word that tells such a cell from those with side states.
 pub const PARTLY: u64 = 1 << 35;
 const GENERATION_SHIFT: u32 = 37;
-const GENERATIONS: u64 = 1 << (SLOT_SHIFT - GENERATION_SHIFT);
+const GENERATIONS: u64 = 1 << (TERM_SHIFT - GENERATION_SHIFT);
 
 /// The bit of an index that stands in any number of cells, and is never given back.
 const COMMON: u64 = 1 << 34;

@@ -10,8 +10,8 @@
 use crate::hooks::{late_signals, read8_in_any_case, write8_in_any_case};
 use crate::owners::{IN_SECTION, REGION_SHIFT, SHARED};
 use crate::thread::{self, Cached, Thread};
-use crate::{partly, places, side};
-use deadheat_abi::shadow::{EPOCH, PLACE_BITS, PLACE_SHIFT, SIDE, SLOT_SHIFT, TIME_BITS, TIME_SHIFT};
+use crate::{partly, places, side, terms};
+use deadheat_abi::shadow::{EPOCH, PLACE_BITS, PLACE_SHIFT, SIDE, TERM_SHIFT, TIME_BITS, TIME_SHIFT};
 use deadheat_abi::tls::{CONTEXT_FACTOR, NO_WORD, SHARED_MASK, SHARED_SHIFT, Tls};
 use std::mem::offset_of;
 
@@ -61,7 +61,7 @@ macro_rules! restore {
 }
 
 /// Whether the time of the word in `$word` is known to the thread, whose record is in r8 and whose variable in r9; if not, on
-/// to label 2. Its own times are. Changes rcx and r10.
+/// to label 2. Those of its present term are. Changes rcx and r10.
 macro_rules! known {
     ($word:literal, $known:literal) => {
         concat!(
@@ -69,25 +69,31 @@ macro_rules! known {
             $word,
             "
             xor rcx, [r9 + {epoch}]
-            shr rcx, {slot_shift}
+            shr rcx, {term_shift}
             je ",
             $known,
             "f
             mov rcx, ",
             $word,
             "
-            shr rcx, {slot_shift}
+            shr rcx, {term_shift}
+            lea r10, [rip + {terms}]
+            mov r10, [r10 + 8 * rcx]
+            xor ecx, r10d
+            and ecx, {slot_mask}
+            shr r10, {base_shift}
             cmp rcx, [r8 + {len}]
             jae 2f
-            mov r10, [r8 + {times}]
-            mov r10, [r10 + 8 * rcx]
+            shl ecx, 3
+            add rcx, [r8 + {times}]
+            sub r10, [rcx]
             mov rcx, ",
             $word,
             "
             shr rcx, {time_shift}
             and ecx, {time_mask}
-            cmp r10, rcx
-            jb 2f",
+            add r10, rcx
+            jg 2f",
         )
     };
 }
@@ -174,7 +180,7 @@ macro_rules! quick {
             "mov r10, rax",
             "xor r10, [r9 + {epoch}]",
             "or rcx, r10",
-            "shr rcx, {slot_shift}",
+            "shr rcx, {term_shift}",
             "jne 21f",
             // The place, in rcx.
             "22:",
@@ -219,7 +225,7 @@ macro_rules! quick {
             // Not a state elsewhere.
             "21:",
             "mov rcx, rax",
-            "shr rcx, {slot_shift}",
+            "shr rcx, {term_shift}",
             "cmp ecx, {side}",
             elsewhere!($kind),
             known!("rax", "23"),
@@ -318,6 +324,9 @@ macro_rules! quick {
             base = const offset_of!(Tls, base),
             thread = const offset_of!(Tls, thread),
             times = const offset_of!(Thread, times),
+            terms = sym terms::OF,
+            slot_mask = const (1u32 << terms::BASE_SHIFT) - 1,
+            base_shift = const terms::BASE_SHIFT,
             len = const offset_of!(Thread, times_len),
             locks = const offset_of!(Thread, locks),
             last = const offset_of!(Thread, last),
@@ -350,7 +359,7 @@ macro_rules! quick {
             shared_mask = const SHARED_MASK,
             no_word = const NO_WORD as i64,
             readers = const 1u32 << (PLACE_SHIFT + PLACE_BITS - 1),
-            slot_shift = const SLOT_SHIFT,
+            term_shift = const TERM_SHIFT,
             time_shift = const TIME_SHIFT,
             time_mask = const (1u32 << TIME_BITS) - 1,
             place_shift = const PLACE_SHIFT,

@@ -17,7 +17,7 @@
 use crate::cell::{Step, add, bytes, knows, place, unordered, word};
 use crate::places::Place;
 use crate::thread::{Chained, LONE, SEEN, Thread};
-use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT};
+use deadheat_abi::shadow::{EPOCH, TERM_SHIFT};
 
 /// So many readers are kept in order, and so many a granule that is read by itself may have.
 pub const FEW: usize = 8;
@@ -110,7 +110,7 @@ fn written(t: &mut Thread, (write, read): (u64, u64), new: u8, at: Place, with_w
 /// The chain with a new epoch, if its last reader was this thread, at the same place, and the others stay.
 #[inline]
 fn renewed(t: &Thread, read: u64, new: u8, at: Place) -> Option<u64> {
-    let own = (read ^ t.epoch) >> SLOT_SHIFT == 0;
+    let own = (read ^ t.epoch) >> TERM_SHIFT == 0;
     if !own || !place(read).is_readers() || bytes(read) & !new != 0 {
         return None;
     }
@@ -124,7 +124,7 @@ fn renewed(t: &Thread, read: u64, new: u8, at: Place) -> Option<u64> {
 /// that of many granules of an array, which can all have one chain.
 #[inline(never)]
 pub fn is_again(t: &mut Thread, read: u64) -> bool {
-    let own = |read: u64| (read ^ t.epoch) >> SLOT_SHIFT == 0;
+    let own = |read: u64| (read ^ t.epoch) >> TERM_SHIFT == 0;
     let (mut before, mut others) = (false, false);
     for read in each(read) {
         if (read ^ t.epoch) & EPOCH == 0 {

@@ -2,26 +2,22 @@
 //!
 //! A slot passes from an ended thread to a new one only where the new one's parent knows all that the ended one did
 //! (`hb::can_follow`), so that nothing is hidden: because it has waited for it, or because it comes after a release behind which
-//! that thread touched and learned nothing any more, as detached threads mostly end. Where there are more threads than slots in a shadow
-//! word, all else is as before but slower: what the further ones do is kept in side states. What is kept of an ended thread is its name and where it came from;
+//! that thread touched and learned nothing any more, as detached threads mostly end. Where there are more threads than shadow words can
+//! name ([`terms`]), all else is as before but slower: what the further ones do is kept in side states. What is kept of an ended thread is its name and where it came from;
 //! its clock only until somebody has waited for it.
 
 use crate::loss::{self, Loss};
 use crate::spin::{Guard, Spin};
 use crate::stacks::Stack;
-use deadheat_abi::shadow::{SIDE, TIME_BITS};
+use crate::terms;
 use deadheat_detect::clock::MAX_SLOT;
 use deadheat_detect::hb::HbThread;
 use deadheat_event::Slot;
 
-/// Slots from here on have no place in a shadow word: what their threads do is in side states.
-pub const SLOTS: u32 = SIDE;
-/// The last time that fits into a shadow word.
-pub const LAST_TIME: u64 = (1 << TIME_BITS) - 1;
-/// From this time on a thread looks for a new slot: no operation takes more times than are left.
-pub const WORN: u64 = LAST_TIME - 64;
-/// The last time that a thread without a place in shadow words is given.
-const LAST_FAR: u64 = 1 << 39;
+/// Slots from here on are in no tables of slots, and no shadow word can name them.
+pub const SLOTS: u32 = terms::TERMS;
+/// The last time from which on a slot is given to another thread.
+const LAST: u64 = 1 << 39;
 /// How many ended threads are asked for their slot: of those that ended last, and as many of the others in turn.
 const ASK: usize = 64;
 
@@ -79,7 +75,7 @@ pub struct Registry {
     /// By number.
     pub entries: Vec<Entry>,
     /// Who had each slot: first time and thread, ascending.
-    history: Vec<Vec<(u32, u32)>>,
+    history: Vec<Vec<(u64, u32)>>,
     /// Slots whose thread has ended.
     free: Vec<Left>,
     /// Which of them is asked next.
@@ -142,8 +138,12 @@ impl Registry {
     pub fn place(&mut self, id: u32, parent: Option<&HbThread>) -> (HbThread, bool) {
         if let Some(at) = parent.and_then(|parent| self.free_for(parent)) {
             let Left { slot, ended, .. } = self.free.swap_remove(at);
-            self.history[slot as usize].push((ended as u32 + 1, id));
-            return (HbThread::after(Slot(slot), ended), true);
+            self.history[slot as usize].push((ended + 1, id));
+            let slot = Slot(slot);
+            if terms::latest(slot).is_some_and(|term| ended - term.base >= terms::WORN / 8 * 7) {
+                self.next_term(slot, ended);
+            }
+            return (HbThread::after(slot, ended), true);
         }
         match self.fresh(id) {
             Some(slot) => (HbThread::after(slot, 0), true),
@@ -170,23 +170,23 @@ impl Registry {
 
     /// A slot that nobody has had.
     pub fn fresh(&mut self, id: u32) -> Option<Slot> {
-        if self.history.len() as u32 == SLOTS {
-            // In a shadow word this one says that the state is elsewhere.
-            self.history.push(Vec::new());
-        }
         let slot = self.history.len() as u32;
         if slot >= MAX_SLOT - SLOTS {
             return None;
         }
         self.history.push(vec![(1, id)]);
+        terms::first(Slot(slot));
         Some(Slot(slot))
     }
 
-    /// The thread in `slot` has ended at `time`, in which it did nothing that others could miss if it is `clean`. Slots with few times left stay
-    /// empty.
+    /// Times of words by the thread in `slot` count from `base` on, from now on.
+    pub fn next_term(&self, slot: Slot, base: u64) {
+        terms::next(slot, base, self.history.len() as u32);
+    }
+
+    /// The thread in `slot` has ended at `time`, in which it did nothing that others could miss if it is `clean`.
     pub fn leave(&mut self, slot: Slot, time: u64, clean: bool) {
-        let last = if slot.0 < SLOTS { WORN / 8 * 7 } else { LAST_FAR };
-        if time < last {
+        if time < LAST {
             self.free.push(Left {
                 slot: slot.0,
                 ended: time,
@@ -198,7 +198,7 @@ impl Registry {
     /// Who had `slot` at `time`.
     pub fn who(&self, slot: u32, time: u64) -> Option<u32> {
         let history = self.history.get(slot as usize)?;
-        let after = history.partition_point(|(first, _)| u64::from(*first) <= time);
+        let after = history.partition_point(|(first, _)| *first <= time);
         history.get(after.saturating_sub(1)).map(|(_, id)| *id)
     }
 }
@@ -292,7 +292,8 @@ mod tests {
         }
         let (a, seen) = registry.place(SLOTS, None);
         let (b, _) = registry.place(SLOTS + 1, None);
-        assert!(seen && a.slot() != b.slot() && a.slot().0 > SLOTS && b.slot().0 > SLOTS);
+        assert!(seen && a.slot() != b.slot());
+        assert!([a.slot(), b.slot()].iter().all(|slot| terms::latest(*slot).is_none()));
         assert_eq!(registry.who(b.slot().0, 1), Some(SLOTS + 1));
     }
 }

@@ -30,7 +30,7 @@ use crate::spin::Wait;
 use crate::thread::Thread;
 use crate::vm::Table;
 use crate::{checks, readers, shadow};
-use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT};
+use deadheat_abi::shadow::{EPOCH, TERM_SHIFT};
 use deadheat_detect::history::Class;
 use deadheat_event::AccessKind;
 use std::sync::atomic::Ordering;
@@ -54,7 +54,7 @@ const HELD: u64 = 1 << INDEX_BITS;
 /// Where the generation is in a cell's first word.
 pub const GENERATION_SHIFT: u32 = INDEX_BITS + 1;
 /// How many there are.
-pub const GENERATIONS: u64 = 1 << (SLOT_SHIFT - GENERATION_SHIFT);
+pub const GENERATIONS: u64 = 1 << (TERM_SHIFT - GENERATION_SHIFT);
 
 /// The bytes of the two halves.
 const HALVES: [u8; 2] = [0x0f, 0xf0];
@@ -305,7 +305,7 @@ impl Side {
         {
             self.set_few(few);
         }
-        if self.form == Form::Few && few::fits(t) {
+        if self.form == Form::Few && t.fits() {
             let before = found.len();
             let mut few = self.few();
             if few.access(t, left, Class { kind, atomic }, at, found) {
@@ -329,7 +329,7 @@ impl Side {
                 }
             }
         }
-        if !atomic && few::fits(t) && self.access_many(t, left, kind, at, found) {
+        if !atomic && t.fits() && self.access_many(t, left, kind, at, found) {
             return;
         }
         self.access_runs(t, left, kind, atomic, at, found);
@@ -352,7 +352,7 @@ impl Side {
             classes: self.classes,
         };
         // Reads race with no reads.
-        if class.kind == AccessKind::Read && few::fits(t) {
+        if class.kind == AccessKind::Read && t.fits() {
             let before = found.len();
             let mut after = few;
             if after.access(t, mask, class, at, found) && after.len() + kept.count() <= few::MOST {
@@ -461,7 +461,7 @@ impl Side {
     fn repeat(&mut self, t: &Thread, mask: u8, class: Class, at: Place) -> bool {
         match self.form {
             Form::Halves | Form::Kept | Form::Enrolled => false,
-            Form::Few => few::fits(t) && few::repeat(&mut self.words, &mut self.classes, t, mask, class, at),
+            Form::Few => t.fits() && few::repeat(&mut self.words, &mut self.classes, t, mask, class, at),
             Form::More => match self.more.as_deref_mut() {
                 Some(More::Runs(runs)) if class.atomic => runs.repeat_atomic(t, mask, class.kind, at),
                 _ => false,
@@ -713,7 +713,7 @@ pub fn repeat_atomic(t: &mut Thread, cell: &Cell, mask: u8, kind: AccessKind, at
     let side = unsafe { &mut *state(first & (HELD - 1)) };
     let class = Class { kind, atomic: true };
     let done = side.form == Form::Few
-        && few::fits(t)
+        && t.fits()
         && few::repeat(&mut side.words, &mut side.classes, t, mask, class, at);
     cell.write.store(first, Ordering::Release);
     if done {

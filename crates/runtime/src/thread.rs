@@ -17,13 +17,14 @@ use crate::outside::Calls;
 use crate::owners::Owner;
 use crate::partly::{PAIRS, Pair};
 use crate::record::{self, Log};
-use crate::registry::{self, LAST_TIME, NOBODY, State, WORN};
+use crate::registry::{self, NOBODY, State};
 use crate::side::kept::Leases;
 use crate::stretches::Stretches;
 use crate::sweeps::Sweeps;
+use crate::terms::{self, LAST_TIME, WORN};
 use crate::tls::{self, Tls};
 use crate::{cell, channel, intercept, outside, partly, shadow, side, this};
-use deadheat_abi::shadow::{EPOCH, SIDE, SLOT_SHIFT, TIME_SHIFT};
+use deadheat_abi::shadow::{EPOCH, SIDE, TERM_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
 use deadheat_detect::hb::{self, Changed, HbThread};
 use std::ffi::c_void;
@@ -54,8 +55,12 @@ pub struct Thread {
     pub serial: bool,
     /// Whether it has no place in the shadow: its accesses are neither checked nor recorded.
     pub blind: bool,
-    /// Whether shadow words have no room for its slot: what it does goes to side states.
+    /// Whether shadow words cannot name it ([`terms`]): what it does goes to side states.
     pub far: bool,
+    /// Its term as in a shadow word, and its base.
+    term: (u64, u64),
+    /// The time from which on it looks for a new one.
+    pub worn: u64,
     /// The epoch of its last access on record, as in a shadow word.
     pub last: u64,
     /// Whether it has ever issued a release fence.
@@ -141,7 +146,7 @@ pub struct Chained {
 
 /// The epoch of a thread whose slot has no room in a shadow word: like no word, because no side state has such an index. The low
 /// bits tell its epochs apart.
-const FAR: u64 = (SIDE as u64) << SLOT_SHIFT | 0x3f << TIME_SHIFT;
+const FAR: u64 = (SIDE as u64) << TERM_SHIFT | 0x3f << TIME_SHIFT;
 const LOW: u64 = (1 << TIME_SHIFT) - 1;
 
 /// Where the locks stand in a cached place.
@@ -173,6 +178,8 @@ impl Thread {
             serial: false,
             blind: !seen || channel::options().blind,
             far: false,
+            term: (0, 0),
+            worn: 0,
             last: 0,
             fenced: false,
             atomics: 0,
@@ -202,6 +209,7 @@ impl Thread {
             counts: Counts::new(),
             tls: std::ptr::null_mut(),
         };
+        thread.begin_term();
         thread.refresh();
         thread
     }
@@ -223,7 +231,12 @@ impl Thread {
 
     /// Whether its present epoch might as well not have been: no access was ever on record, and nothing was learned.
     pub fn is_clean(&self) -> bool {
-        !self.hb.has_learned() && (self.last ^ self.epoch) & if self.far { !0 } else { EPOCH } != 0
+        !self.hb.has_learned() && !self.has_accessed()
+    }
+
+    /// Whether there is an access of its present epoch on record.
+    fn has_accessed(&self) -> bool {
+        (self.last ^ self.epoch) & if self.far { !0 } else { EPOCH } == 0
     }
 
     /// Whether its accesses are checked now.
@@ -236,17 +249,13 @@ impl Thread {
         if self.far {
             return FAR | self.hb.time() & LOW;
         }
-        u64::from(self.hb.slot().0) << SLOT_SHIFT | self.hb.time().min(LAST_TIME) << TIME_SHIFT
+        let (term, base) = self.term;
+        term | (self.hb.time() - base).min(LAST_TIME) << TIME_SHIFT
     }
 
     /// To be called after the clock may have changed: what depends on it follows.
     #[inline(always)]
     pub fn refresh(&mut self) {
-        self.far = self.hb.slot().0 >= registry::SLOTS;
-        if self.far {
-            // Then the short cut finds no place.
-            self.locks = UNKNOWN_LOCKS;
-        }
         self.epoch = self.pack();
         let times = self.hb.times();
         (self.times, self.times_len) = (times.as_ptr(), times.len());
@@ -304,44 +313,66 @@ impl Thread {
         self.refresh();
     }
 
-    /// To be called before an operation that ends an epoch, but not inside a barrier: moves on to another slot where
-    /// the times of this one have run out. Without one, times stand still in the shadow, which hides races but makes
-    /// none up.
+    /// To be called before an operation that ends an epoch: moves on to another term where the times of this one have run out.
     #[inline(always)]
     pub fn renew(&mut self) {
         if self.is_worn() {
-            self.renew_slot();
+            self.renew_term();
         }
     }
 
     /// Whether [`Thread::renew`] has something to do.
     #[inline(always)]
     pub fn is_worn(&self) -> bool {
-        self.hb.time() >= WORN && self.hb.slot().0 < registry::SLOTS
+        self.hb.time() >= self.worn
     }
 
     #[cold]
     #[inline(never)]
-    fn renew_slot(&mut self) {
-        let fresh = registry::lock().fresh(self.id);
-        match fresh {
-            Some(slot) => {
-                self.hb.move_to(slot);
-                self.appear();
-                self.refresh();
-            }
-            None => crate::loss::note(crate::loss::Loss::Slots),
+    fn renew_term(&mut self) {
+        let accessed = self.has_accessed();
+        // Its present time is the first of the new one, too.
+        registry::lock().next_term(self.hb.slot(), self.hb.time() - 1);
+        self.begin_term();
+        if self.far {
+            self.appear();
+        }
+        self.refresh();
+        if accessed {
+            self.last = self.epoch;
         }
     }
 
-    /// Is in the shadow by the slot that it has.
+    /// Goes by the latest term of its slot.
+    fn begin_term(&mut self) {
+        match terms::latest(self.hb.slot()) {
+            Some(term) => {
+                self.term = (u64::from(term.number) << TERM_SHIFT, term.base);
+                self.worn = term.base + WORN;
+            }
+            None => {
+                self.far = true;
+                self.worn = u64::MAX;
+                // Then the short cut finds no place.
+                self.locks = UNKNOWN_LOCKS;
+            }
+        }
+    }
+
+    /// Whether shadow words have room for its present epoch.
+    #[inline(always)]
+    pub fn fits(&self) -> bool {
+        !self.far && self.hb.time() - self.term.1 <= LAST_TIME
+    }
+
+    /// Is in the words of regions by the slot that it has.
     fn appear(&mut self) {
         if !self.blind && !self.tls.is_null() {
             self.owner.gone();
             // SAFETY: the thread's own variable; `end` says when it goes.
             self.owner = unsafe {
                 let inside = &raw const (*self.tls).inside;
-                if self.hb.slot().0 < registry::SLOTS {
+                if !self.far {
                     Owner::new(self.hb.slot().0, inside.cast())
                 } else {
                     Owner::of_nothing(inside.cast())

@@ -18,7 +18,7 @@ pub static ZERO: ZeroCells = ZeroCells([[0; 2]; shadow::TESTED as usize]);
 /// The same for tests that are to fail, whatever the epoch: a slot that no thread has, and a time that none has either.
 /// [`crate::quick`] takes them for side states and leaves them alone.
 pub static ODD: ZeroCells =
-    ZeroCells([[(shadow::SIDE as u64) << shadow::SLOT_SHIFT; 2]; shadow::TESTED as usize]);
+    ZeroCells([[(shadow::SIDE as u64) << shadow::TERM_SHIFT; 2]; shadow::TESTED as usize]);
 
 /// An epoch for threads that have none at the moment, where tests are to fail.
 const SOME_EPOCH: u64 = 1 << shadow::TIME_SHIFT;

@@ -8,9 +8,8 @@ use super::{HALVES, Many, Runs, detect_epoch, only};
 use crate::cell::{self, Found, bytes, knows, unordered, word};
 use crate::places::Place;
 use crate::readers;
-use crate::registry::LAST_TIME;
 use crate::thread::Thread;
-use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT};
+use deadheat_abi::shadow::{EPOCH, TERM_SHIFT};
 use deadheat_detect::clock::Epoch;
 use deadheat_detect::fasttrack::Location;
 use deadheat_detect::history::Class;
@@ -26,12 +25,6 @@ pub struct Few {
     pub words: [u64; MOST],
     /// [`Class::index`] of each, two bits, the first lowest.
     pub classes: u16,
-}
-
-/// Whether words have room for the thread's present epoch.
-#[inline(always)]
-pub fn fits(t: &Thread) -> bool {
-    !t.far && t.hb.time() <= LAST_TIME
 }
 
 /// Whether who races with an `old` access races with a `new` one behind it, too.
@@ -72,7 +65,7 @@ pub fn repeat(
         }
         let of = usize::from(left) % 4;
         left >>= 2;
-        if of == class.index() && (*access ^ t.epoch) >> SLOT_SHIFT == 0 && bytes(*access) == mask {
+        if of == class.index() && (*access ^ t.epoch) >> TERM_SHIFT == 0 && bytes(*access) == mask {
             own = n;
         } else if conflicts >> of & 1 == 1 && bytes(*access) & mask != 0 && !knows(t, *access) {
             return false;

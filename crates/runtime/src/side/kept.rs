@@ -13,7 +13,6 @@
 //! the id is gone, too. That
 //! the write on record happens before the reads is seen when a lease is given, and stays so: a thread never forgets.
 
-use super::few;
 use crate::cell::{Cell, FIRST_SIDE, bytes, word};
 use crate::places::Place;
 use crate::thread::Thread;
@@ -153,7 +152,7 @@ fn read_kept(t: &mut Thread, id: u64, mask: u8, place: impl FnOnce(&mut Thread) 
         }
         return known;
     }
-    if bytes(last) != mask || !few::fits(t) {
+    if bytes(last) != mask || !t.fits() {
         return false;
     }
     let Some(at) = place(t) else { return false };

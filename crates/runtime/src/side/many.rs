@@ -1,14 +1,14 @@
-//! Reads of one granule by any number of threads, and the write before them: a word for each reader, found by its slot.
+//! Reads of one granule by any number of threads, and the write before them: a word for each reader, found by its term.
 //!
 //! It means what a chain of readers means ([`crate::readers`]), without an end to it, and what a read costs does not grow with the number of those before
 //! it. Chains are for arrays, whose granules have them in common; this is for what threads read in no order, and not in one epoch each, at one place ([`super::rolls`]).
 
 use super::Runs;
 use super::runs::{part, touches};
-use crate::cell::{self, Found, add, bytes, unordered, word};
+use crate::cell::{self, Found, add, bytes, term, unordered, word};
 use crate::places::Place;
 use crate::thread::Thread;
-use deadheat_abi::shadow::{EPOCH, SLOT_SHIFT};
+use deadheat_abi::shadow::EPOCH;
 use deadheat_detect::fasttrack::Location;
 use deadheat_detect::history::Class;
 
@@ -16,7 +16,7 @@ use deadheat_detect::history::Class;
 pub struct Many {
     /// The last write; 0 if there is none.
     pub write: u64,
-    /// Reads that are not said by it, one for each slot: at the slot's number, modulo the length, which is a power of two, or at the next
+    /// Reads that are not said by it, one for each term: at the term's number, modulo the length, which is a power of two, or at the next
     /// place that was free. 0 is none. Slots are used again, so there are no gaps to speak of.
     reads: Box<[u64]>,
 }
@@ -24,7 +24,7 @@ pub struct Many {
 /// At first there is room for so many.
 const LEAST: usize = 16;
 
-/// Where the read of a slot is, or would be.
+/// Where the read of a term is, or would be.
 enum At {
     Here(usize),
     Free(usize),
@@ -39,10 +39,6 @@ pub enum Written {
     Word(u64),
     /// Nothing was done: it cannot say it.
     Misfit,
-}
-
-fn slot(word: u64) -> u64 {
-    word >> SLOT_SHIFT
 }
 
 /// Behind a write of its own epoch a read says nothing.
@@ -90,7 +86,7 @@ impl Many {
             reads: vec![0; LEAST].into(),
         };
         for read in reads.filter(|read| !is_said(write, *read)) {
-            match many.find(slot(read)) {
+            match many.find(term(read)) {
                 At::Here(_) => return None,
                 At::Free(at) => many.reads[at] = read,
                 At::Full => many.grow(read),
@@ -100,13 +96,13 @@ impl Many {
     }
 
     #[inline(always)]
-    fn find(&self, of: u64) -> At {
+    fn find(&self, of: u32) -> At {
         let last = self.reads.len() - 1;
         for n in 0..=last {
             let at = (of as usize + n) & last;
             match self.reads[at] {
                 0 => return At::Free(at),
-                read if slot(read) == of => return At::Here(at),
+                read if term(read) == of => return At::Here(at),
                 _ => {}
             }
         }
@@ -119,7 +115,7 @@ impl Many {
         let room = vec![0; 2 * self.reads.len()].into();
         let before = std::mem::replace(&mut self.reads, room);
         for read in before.into_iter().chain([new]) {
-            if let At::Free(at) = self.find(slot(read)) {
+            if let At::Free(at) = self.find(term(read)) {
                 self.reads[at] = read;
             }
         }
@@ -136,7 +132,7 @@ impl Many {
         if (self.write ^ t.epoch) & EPOCH == 0 {
             new &= !bytes(self.write);
         }
-        let place = self.find(slot(t.epoch));
+        let place = self.find(term(t.epoch));
         let own = match place {
             At::Here(place) => self.reads[place],
             _ => 0,

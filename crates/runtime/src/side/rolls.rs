@@ -12,7 +12,7 @@
 //! the roll. A granule's bits change under the lock of its cell, each of them after the word was there.
 
 use super::many::{self, Written};
-use super::{Form, Many, More, Runs, Side, few};
+use super::{Form, Many, More, Runs, Side};
 use crate::cell::{self, Found, bytes, unordered, word};
 use crate::places::Place;
 use crate::spin::Spin;
@@ -235,7 +235,7 @@ impl Side {
         let Some((write, mut enrolled)) = self.enrolled() else {
             return false;
         };
-        let fits = few::fits(t) && !class.atomic;
+        let fits = t.fits() && !class.atomic;
         if fits && class.kind == AccessKind::Write {
             match many::write(t, (write, enrolled.each()), mask, at, found) {
                 Written::Known => return true,

@@ -3,9 +3,9 @@
 use crate::cell::{self, Found, bytes, word};
 use crate::places::Place;
 use crate::readers;
-use crate::registry::{LAST_TIME, SLOTS};
+use crate::terms::{self, LAST_TIME};
 use crate::thread::Thread;
-use deadheat_abi::shadow::{SLOT_SHIFT, TIME_SHIFT};
+use deadheat_abi::shadow::{TERM_SHIFT, TIME_SHIFT};
 use deadheat_detect::clock::Epoch;
 use deadheat_detect::fasttrack::Location;
 use deadheat_event::{Access, AccessKind, Addr, Detector, Place as Bytes, SiteId};
@@ -49,8 +49,11 @@ impl Runs {
             let mut reads: Vec<(Epoch, SiteId)> = Vec::new();
             for read in readers::each(read).filter(touches) {
                 let read = part(read, byte);
-                if reads.iter().all(|(epoch, _)| epoch.slot() != read.0.slot()) {
-                    reads.push(read);
+                // Of a thread that was read in two terms the later counts.
+                match reads.iter_mut().find(|(epoch, _)| epoch.slot() == read.0.slot()) {
+                    Some(same) if same.0.time() < read.0.time() => *same = read,
+                    Some(_) => {}
+                    None => reads.push(read),
                 }
             }
             Location::with_reads(write.unwrap_or_default(), &reads)
@@ -196,8 +199,9 @@ impl Half {
         if self.bytes == 0 {
             return Some(0);
         }
-        let (slot, time) = (self.epoch.slot().0, self.epoch.time());
-        if slot >= SLOTS || time > LAST_TIME {
+        let term = terms::latest(self.epoch.slot())?;
+        let time = self.epoch.time().checked_sub(term.base)?;
+        if !(1..=LAST_TIME).contains(&time) {
             return None;
         }
         // Bytes that were not touched may name any place: the one that makes the fewest.
@@ -207,7 +211,7 @@ impl Half {
                 *place = some;
             }
         }
-        let epoch = u64::from(slot) << SLOT_SHIFT | time << TIME_SHIFT;
+        let epoch = u64::from(term.number) << TERM_SHIFT | time << TIME_SHIFT;
         Some(word(epoch, Place::each(self.places), self.bytes))
     }
 }

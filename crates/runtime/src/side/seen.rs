@@ -1,6 +1,6 @@
 //! What a thread knows to be in side states, so that it need not look there again: its own accesses of this epoch.
 
-use super::{GENERATION_SHIFT, GENERATIONS, SIDES, few};
+use super::{GENERATION_SHIFT, GENERATIONS, SIDES};
 use crate::cell::Cell;
 use crate::partly;
 use crate::thread::{READS, SEEN, Seen, Thread};
@@ -72,7 +72,7 @@ pub fn see(t: &mut Thread, cell: &Cell, word: u64, mask: u8, kind: AccessKind, a
     seen.bytes[class(kind, atomic)] |= mask;
     // The cells that stand for all others where tests are to fail (`tls::ODD`) name one of generation 0, which is not to be found.
     let named = word >> GENERATION_SHIFT & (GENERATIONS - 1) != 0;
-    if seen.bytes[class(AccessKind::Read, false)] == 0xff && named && few::fits(t) && !t.blind {
+    if seen.bytes[class(AccessKind::Read, false)] == 0xff && named && t.fits() && !t.blind {
         let (at, key) = read_key(epoch, word);
         t.reads[at] = key;
     }
