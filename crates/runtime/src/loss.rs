@@ -31,7 +31,7 @@ impl Loss {
             Loss::Locks => {
                 "there are so many sets of locks that reports do not say which locks new ones are of"
             }
-            Loss::Slots => "there are so many threads and releases that some accesses are no longer checked",
+            Loss::Slots => "there are so many threads that some accesses are no longer checked",
             Loss::Shadow => "some memory lies where the shadow of other memory is, and is not checked",
             Loss::Memory => "memory ran out: from then on nothing was checked",
         }

@@ -293,7 +293,11 @@ mod tests {
         let (a, seen) = registry.place(SLOTS, None);
         let (b, _) = registry.place(SLOTS + 1, None);
         assert!(seen && a.slot() != b.slot());
-        assert!([a.slot(), b.slot()].iter().all(|slot| terms::latest(*slot).is_none()));
+        assert!(
+            [a.slot(), b.slot()]
+                .iter()
+                .all(|slot| terms::latest(*slot).is_none())
+        );
         assert_eq!(registry.who(b.slot().0, 1), Some(SLOTS + 1));
     }
 }

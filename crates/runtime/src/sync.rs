@@ -605,8 +605,10 @@ pub fn fence(t: &mut Thread, order: Order) {
     if t.serial {
         return;
     }
-    t.renew();
-    t.fenced |= order.releases();
+    if order.releases() {
+        t.renew();
+        t.fenced = true;
+    }
     hb::fence(&mut t.hb, order);
     record::fence(t, order);
     t.refresh();
@@ -615,9 +617,12 @@ pub fn fence(t: &mut Thread, order: Order) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell;
     use crate::registry::ThreadRef;
+    use crate::terms::tests as terms;
     use deadheat_detect::hb::HbThread;
     use deadheat_event::Slot;
+    use std::collections::HashSet;
 
     fn two() -> (Thread, Thread) {
         let thread = |slot| Thread::new(slot, HbThread::after(Slot(slot), 0), true);
@@ -677,6 +682,26 @@ mod tests {
         let times = a.hb.times();
         assert_eq!(times.len(), 3);
         assert_eq!((a.times, a.times_len), (times.as_ptr(), times.len()));
+    }
+
+    #[test]
+    fn who_goes_on_in_another_term_is_the_same_for_clocks() {
+        let _alone = terms::alone();
+        let [mut a, mut b] = [terms::FIRST, terms::FIRST + 1]
+            .map(|slot| Thread::new(slot, HbThread::after(Slot(slot), 0), true));
+        let mut words = Vec::new();
+        for _ in 0..100 {
+            words.push(a.epoch);
+            a.worn = 0;
+            release(&mut a, 0x3800, Mode::Exclusive);
+        }
+        let terms: HashSet<u32> = words.iter().map(|word| cell::term(*word)).collect();
+        assert_eq!(terms.len(), 100, "each was of another term");
+        assert!(words.iter().all(|word| !cell::knows(&b, *word)));
+        acquire(&mut b, 0x3800, Mode::Exclusive);
+        assert!(words.iter().all(|word| cell::knows(&b, *word)));
+        assert!(!cell::knows(&b, a.epoch));
+        assert_eq!(b.hb.times().len() as u32, terms::FIRST + 2);
     }
 
     #[test]

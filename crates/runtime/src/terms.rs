@@ -121,7 +121,10 @@ pub mod tests {
     fn a_slot_has_one_term_after_another_and_in_the_end_none() {
         let _alone = alone();
         let slot = Slot(FIRST + 7);
-        let first = Term { number: slot.0, base: 0 };
+        let first = Term {
+            number: slot.0,
+            base: 0,
+        };
         assert_eq!(latest(slot), Some(first));
         assert_eq!(of(slot.0), (slot, 0));
         next(slot, 999, 10);

@@ -231,12 +231,7 @@ impl Thread {
 
     /// Whether its present epoch might as well not have been: no access was ever on record, and nothing was learned.
     pub fn is_clean(&self) -> bool {
-        !self.hb.has_learned() && !self.has_accessed()
-    }
-
-    /// Whether there is an access of its present epoch on record.
-    fn has_accessed(&self) -> bool {
-        (self.last ^ self.epoch) & if self.far { !0 } else { EPOCH } == 0
+        !self.hb.has_learned() && (self.last ^ self.epoch) & if self.far { !0 } else { EPOCH } != 0
     }
 
     /// Whether its accesses are checked now.
@@ -330,7 +325,6 @@ impl Thread {
     #[cold]
     #[inline(never)]
     fn renew_term(&mut self) {
-        let accessed = self.has_accessed();
         // Its present time is the first of the new one, too.
         registry::lock().next_term(self.hb.slot(), self.hb.time() - 1);
         self.begin_term();
@@ -338,9 +332,6 @@ impl Thread {
             self.appear();
         }
         self.refresh();
-        if accessed {
-            self.last = self.epoch;
-        }
     }
 
     /// Goes by the latest term of its slot.
