@@ -144,14 +144,15 @@ pub enum BenchCommand {
     /// Name what got slower or bigger from one measurement to another, beyond noise
     ///
     /// Compared are multiples of native. Something has changed if the middle halves of the repetitions have nothing in common
-    /// and the medians differ by more than the threshold. Exit status: 1 if something got worse.
+    /// and the medians differ by more than the threshold. A multiple that is no longer there is worse, and so are races that were
+    /// not reported before. Exit status: 1 if something got worse; 2 if nothing can be compared.
     Compare {
         /// Results of before
         old: PathBuf,
         /// Results of now
         new: PathBuf,
         /// Percent that are no change
-        #[arg(long, value_name = "PERCENT", default_value_t = 3.0)]
+        #[arg(long, value_name = "PERCENT", default_value_t = 3.0, value_parser = percent)]
         threshold: f64,
         /// Tools whose changes count [default: deadheat, its variants and empty]
         #[arg(long, value_name = "NAMES", value_delimiter = ',')]
@@ -172,6 +173,14 @@ Examples:
 
 Exit status: 0 if all was measured; 1 if a result was wrong, a run crashed or was ended, something got worse (compare) or
 grew (--instructions); 2 for a wrong command line or input that cannot be read.";
+
+/// No number is beyond a threshold that is none.
+fn percent(text: &str) -> Result<f64, String> {
+    let number: Option<f64> = text.parse().ok();
+    number
+        .filter(|number| number.is_finite() && *number >= 0.0)
+        .ok_or_else(|| "it is no number from 0 up".to_owned())
+}
 
 fn tools_help() -> String {
     let rows = TOOLS.iter().map(|tool| format!("{}: {}", tool.name, tool.about));

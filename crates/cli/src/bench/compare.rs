@@ -3,11 +3,12 @@
 //! What is compared is the multiple of native in the same repetition, so that a machine that is slower today is not taken
 //! for a slower tool. It has changed if the middle halves of the repetitions (from the first quartile to the third) have
 //! nothing in common and the medians differ by more than a threshold. Fewer than [`ENOUGH`] repetitions do not show how far
-//! they scatter, so whoever reads of a change is told so.
+//! they scatter, so whoever reads of a change is told so. A multiple that is no longer there is worse, and so are races
+//! that were not reported before: the workloads have none.
 
 use super::markdown::{Table, number};
 use super::put;
-use super::results::{Point, Quantity, Results};
+use super::results::{Machine, Point, Quantity, Results};
 use super::tools::{self, Compiler, NATIVE};
 use super::workload::matches;
 use anyhow::{Result, bail};
@@ -24,38 +25,54 @@ pub struct Change {
     pub name: String,
     /// The tool.
     pub tool: String,
-    /// `time` or `memory`; or what is wrong now.
+    /// `time`, `memory` or `races`; or what is wrong now.
     pub what: &'static str,
-    /// Multiple of native before, and now.
-    pub ratios: Option<(f64, f64)>,
+    /// What it was and is.
+    pub how: How,
+}
+
+/// What has changed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum How {
+    /// The multiple of native before, and now.
+    Ratio(f64, f64),
+    /// There was a multiple, and now there is none.
+    Broken,
+    /// So many races are reported, and there were none.
+    Races(u64),
 }
 
 impl Change {
     /// Whether it is for the worse.
     pub fn is_worse(&self) -> bool {
-        self.ratios.is_none_or(|(old, new)| new > old)
+        match self.how {
+            How::Ratio(old, new) => new > old,
+            How::Broken | How::Races(_) => true,
+        }
     }
 }
 
 /// Runs the command. The tools are those whose changes count, by pattern.
 pub fn run(old: &Path, new: &Path, threshold: f64, names: &[String]) -> Result<ExitCode> {
     let (old, new) = (Results::read(old)?, Results::read(new)?);
-    let (changes, compared) = changes(&old, &new, threshold / 100.0);
-    if compared == 0 {
-        bail!("the two files have nothing in common: no workload with the same threads, size and tool");
-    }
-    if old.machine != new.machine {
-        put(format_args!(
-            "The machines differ: {} and {}.\n",
-            old.machine.cpu, new.machine.cpu
-        ))?;
-    }
+    known(names, &old, &new)?;
     let counts = |tool: &str| match names {
         [] => is_ours(tool),
         names => matches(names, tool),
     };
+    let (changes, compared) = changes(&old, &new, threshold / 100.0);
     let (ours, others): (Vec<&Change>, Vec<&Change>) =
         changes.iter().partition(|change| counts(&change.tool));
+    let compared: Vec<&Point> = compared.into_iter().filter(|point| counts(&point.tool)).collect();
+    if compared.is_empty() && ours.is_empty() {
+        bail!(
+            "nothing can be compared: no workload with the same threads, size and tool has a multiple of native in both files; \
+             --tools names tools other than deadheat's"
+        );
+    }
+    if let Some(line) = differ(&old.machine, &new.machine) {
+        put(format_args!("{line}\n"))?;
+    }
     let mut table = Table::new(3, ["workload", "tool", "what", "before ×", "now ×", "change"]);
     for change in &ours {
         table.row(row(change));
@@ -63,16 +80,21 @@ pub fn run(old: &Path, new: &Path, threshold: f64, names: &[String]) -> Result<E
     if !table.is_empty() {
         put(&table)?;
     }
-    if !others.is_empty() {
+    // What is broken has nothing to do with noise.
+    let others = others
+        .iter()
+        .filter(|change| matches!(change.how, How::Ratio(..)));
+    let others = others.count();
+    if others > 0 {
         put(format_args!(
-            "{} of the others changed as well, so the machine may not have been quiet.",
-            others.len()
+            "{others} of the others changed as well, so the machine may not have been quiet."
         ))?;
     }
-    let few = few(&old, &new, counts);
+    let few = few(&old, &compared);
     if few > 0 {
         put(format_args!(
-            "{few} of them with fewer than {ENOUGH} runs, which do not show noise: a change of these may be none. Measure with --runs {ENOUGH} or more."
+            "{few} of the {} compared have fewer than {ENOUGH} runs, which do not show noise: a change of these may be none. Measure with --runs {ENOUGH} or more.",
+            compared.len()
         ))?;
     }
     for (word, one, other) in [("before", &old, &new), ("now", &new, &old)] {
@@ -81,11 +103,56 @@ pub fn run(old: &Path, new: &Path, threshold: f64, names: &[String]) -> Result<E
         }
     }
     let worse = ours.iter().filter(|change| change.is_worse()).count();
+    let broken = match ours.iter().filter(|change| change.how == How::Broken).count() {
+        0 => String::new(),
+        broken => format!(" ({broken} broken)"),
+    };
     put(format_args!(
-        "{compared} compared, {worse} worse, {} better.",
+        "{} compared, {worse} worse{broken}, {} better.",
+        compared.len(),
         ours.len() - worse
     ))?;
     Ok(ExitCode::from(u8::from(worse > 0)))
+}
+
+/// Refuses the name of a tool that neither file has: nothing of it would be compared, and that would look well.
+fn known(names: &[String], old: &Results, new: &Results) -> Result<()> {
+    let mut there: Vec<&str> = old.tool_names();
+    there.extend(
+        new.tool_names()
+            .into_iter()
+            .filter(|name| !old.tool_names().contains(name)),
+    );
+    there.retain(|tool| *tool != NATIVE);
+    for name in names {
+        if !there.iter().any(|tool| matches(std::slice::from_ref(name), tool)) {
+            bail!(
+                "neither file has a tool `{name}` that could be compared; there are {}",
+                there.join(", ")
+            );
+        }
+    }
+    Ok(())
+}
+
+/// In what the machines differ, if they do.
+fn differ(old: &Machine, new: &Machine) -> Option<String> {
+    let pairs = [
+        (old.cpu.clone(), new.cpu.clone()),
+        (format!("{} cores", old.cores), format!("{} cores", new.cores)),
+        // Of the same machine with another kernel, some kilobytes.
+        (
+            format!("{} kB", old.memory >> 10),
+            format!("{} kB", new.memory >> 10),
+        ),
+        (format!("Linux {}", old.kernel), format!("Linux {}", new.kernel)),
+    ];
+    let parts: Vec<String> = pairs
+        .iter()
+        .filter(|(old, new)| old != new)
+        .map(|(old, new)| format!("{old} and {new}"))
+        .collect();
+    (!parts.is_empty()).then(|| format!("The machines differ: {}.", parts.join(", ")))
 }
 
 fn is_ours(tool: &str) -> bool {
@@ -94,64 +161,63 @@ fn is_ours(tool: &str) -> bool {
 }
 
 fn row(change: &Change) -> [String; 6] {
+    let (before, now, difference) = match change.how {
+        How::Ratio(old, new) => {
+            let percent = format!("{:+.1} %", (new / old - 1.0) * 100.0);
+            (number(old), number(new), percent)
+        }
+        How::Broken => ("ok".to_owned(), "–".to_owned(), "broken".to_owned()),
+        How::Races(races) => ("0".to_owned(), races.to_string(), "reported".to_owned()),
+    };
     let head = [change.name.clone(), change.tool.clone(), change.what.to_owned()];
     let [name, tool, what] = head;
-    match change.ratios {
-        Some((old, new)) => {
-            let percent = format!("{:+.1} %", (new / old - 1.0) * 100.0);
-            [name, tool, what, number(old), number(new), percent]
-        }
-        None => [
-            name,
-            tool,
-            what,
-            "ok".to_owned(),
-            "–".to_owned(),
-            "broken".to_owned(),
-        ],
-    }
+    [name, tool, what, before, now, difference]
 }
 
-/// All differences beyond noise, and how many points were compared.
-pub fn changes(old: &Results, new: &Results, threshold: f64) -> (Vec<Change>, usize) {
-    let (mut changes, mut compared) = (Vec::new(), 0);
+/// All differences beyond noise, and the points that were compared: those with a multiple on both sides.
+pub fn changes<'a>(old: &Results, new: &'a Results, threshold: f64) -> (Vec<Change>, Vec<&'a Point>) {
+    let (mut changes, mut compared) = (Vec::new(), Vec::new());
     for now in new.points.iter().filter(|point| point.tool != NATIVE) {
         let Some(before) = old.beside(now, &now.tool) else {
             continue;
         };
-        compared += 1;
-        let change = |what, ratios| Change {
-            name: name(now),
-            tool: now.tool.clone(),
-            what,
-            ratios,
+        let mut change = |what, how| {
+            changes.push(Change {
+                name: name(now),
+                tool: now.tool.clone(),
+                what,
+                how,
+            });
         };
-        if let (None, Some((word, _))) = (before.problem(), now.problem()) {
-            changes.push(change(word, None));
-            continue;
+        let ratios = |quantity| (old.ratio(before, quantity), new.ratio(now, quantity));
+        match (ratios(Quantity::Time), before.problem(), now.problem()) {
+            ((Some(_), Some(_)), ..) => compared.push(now),
+            (_, None, Some((word, _))) => change(word, How::Broken),
+            ((Some(_), None), ..) => change("no native", How::Broken),
+            ((None, _), ..) => {}
+        }
+        if let (0, races @ 1..) = (before.races(), now.races()) {
+            change("races", How::Races(races));
         }
         for (quantity, what) in [(Quantity::Time, "time"), (Quantity::Memory, "memory")] {
-            let ratios = (old.ratio(before, quantity), new.ratio(now, quantity));
-            if let (Some(a), Some(b)) = ratios
+            if let (Some(a), Some(b)) = ratios(quantity)
                 && a.apart(b)
                 && (b.median / a.median - 1.0).abs() > threshold
             {
-                changes.push(change(what, Some((a.median, b.median))));
+                change(what, How::Ratio(a.median, b.median));
             }
         }
     }
     (changes, compared)
 }
 
-/// Of how many points that count and are in both, one side has too few repetitions to show noise.
-fn few(old: &Results, new: &Results, counts: impl Fn(&str) -> bool) -> usize {
-    let points = new.points.iter();
-    let measured = points.filter(|point| point.tool != NATIVE && counts(&point.tool));
-    let is_few = |now: &&Point| {
+/// Of how many points that were compared one side has too few repetitions to show noise.
+fn few(old: &Results, compared: &[&Point]) -> usize {
+    let is_few = |now: &&&Point| {
         let before = old.beside(now, &now.tool);
         before.is_some_and(|before| now.samples.len().min(before.samples.len()) < ENOUGH)
     };
-    measured.filter(is_few).count()
+    compared.iter().filter(is_few).count()
 }
 
 /// The points that count and are only in the first.
@@ -194,7 +260,7 @@ mod tests {
         let slower = compare(&old, &measured(&[3.5, 3.6, 3.7], 20));
         assert_eq!(slower.len(), 1);
         assert!(slower[0].what == "time" && slower[0].is_worse());
-        assert_eq!(slower[0].ratios, Some((3.1, 3.6)));
+        assert_eq!(slower[0].how, How::Ratio(3.1, 3.6));
         let faster = compare(&old, &measured(&[2.0, 2.1, 2.2], 20));
         assert!(!faster[0].is_worse());
         let bigger = compare(&old, &measured(&[3.0, 3.1, 3.2], 40));
@@ -241,7 +307,71 @@ mod tests {
         let old = measured(&[3.0], 20);
         let mut new = old.clone();
         new.points[1].size = 7;
-        assert_eq!(changes(&old, &new, 0.03), (vec![], 0));
+        assert_eq!(changes(&old, &new, 0.03), (vec![], vec![]));
+    }
+
+    #[test]
+    fn without_a_multiple_on_both_sides_nothing_is_compared() {
+        let old = measured(&[3.0, 3.1], 20);
+        assert_eq!(changes(&old, &old, 0.03).1.len(), 1);
+        let mut alone = old.clone();
+        alone.points.remove(0);
+        let (broken, compared) = changes(&old, &alone, 0.03);
+        assert_eq!((broken.len(), compared), (1, vec![]));
+        assert!(broken[0].what == "no native" && broken[0].is_worse());
+        assert_eq!(changes(&alone, &old, 0.03), (vec![], vec![]));
+        let mut wrong = old.clone();
+        wrong.points[0].samples[0].outcome = Outcome::Late;
+        assert_eq!(compare(&old, &wrong)[0].how, How::Broken);
+        assert_eq!(changes(&wrong, &wrong, 0.03), (vec![], vec![]));
+    }
+
+    #[test]
+    fn races_where_there_were_none_are_worse() {
+        let old = measured(&[3.0, 3.1], 20);
+        let mut new = old.clone();
+        new.points[1].samples[1].races = 2;
+        let changes = compare(&old, &new);
+        assert_eq!(changes.len(), 1);
+        assert!(changes[0].how == How::Races(2) && changes[0].is_worse());
+        assert_eq!(compare(&new, &new), []);
+        assert_eq!(compare(&new, &old), []);
+    }
+
+    #[test]
+    fn what_differs_between_machines_is_said() {
+        let one = Machine {
+            cpu: "A".to_owned(),
+            cores: 2,
+            memory: 5 << 20,
+            kernel: "6.1".to_owned(),
+        };
+        assert_eq!(differ(&one, &one), None);
+        let other = Machine {
+            cores: 4,
+            kernel: "6.2".to_owned(),
+            ..one.clone()
+        };
+        assert_eq!(
+            differ(&one, &other).as_deref(),
+            Some("The machines differ: 2 cores and 4 cores, Linux 6.1 and Linux 6.2.")
+        );
+    }
+
+    #[test]
+    fn a_tool_that_neither_file_has_is_refused() {
+        let (old, new) = (
+            measured(&[3.0], 20),
+            results(vec![point("fft", "tsan", &[1.0], 1)]),
+        );
+        let known = |name: &str| known(&[name.to_owned()], &old, &new);
+        assert!(known("tsan").is_ok() && known("d*").is_ok());
+        assert!(known(NATIVE).is_err(), "everything is a multiple of it");
+        let error = known("tsen").unwrap_err().to_string();
+        assert!(
+            error.contains("`tsen`") && error.contains("deadheat, tsan"),
+            "{error}"
+        );
     }
 
     #[test]
@@ -260,7 +390,7 @@ mod tests {
     #[test]
     fn fewer_than_three_runs_on_either_side_say_nothing_of_noise() {
         let (two, three) = (measured(&[3.0, 3.1], 20), measured(&[3.0, 3.1, 3.2], 20));
-        let few = |old, new| few(old, new, |_| true);
+        let few = |old, new| few(old, &changes(old, new, 0.03).1);
         assert_eq!((few(&two, &three), few(&three, &two)), (1, 1));
         assert_eq!(few(&three, &three), 0);
         let mut other = two.clone();

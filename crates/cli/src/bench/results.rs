@@ -166,6 +166,11 @@ impl Point {
         Spread::of(self.samples.iter().map(|sample| quantity.of(sample)))
     }
 
+    /// The most races that the tool reported in a run.
+    pub fn races(&self) -> u64 {
+        self.samples.iter().map(|sample| sample.races).max().unwrap_or(0)
+    }
+
     /// Whether it is the same but for the tool.
     fn beside(&self, other: &Point) -> bool {
         (&self.workload, self.threads, self.size) == (&other.workload, other.threads, other.size)

@@ -148,7 +148,7 @@ fn cell(spread: Spread, print: impl Fn(f64) -> String) -> String {
 fn races(results: &Results) -> Table {
     let mut table = Table::new(2, ["workload", "tool", "threads", "races"]);
     for point in &results.points {
-        let most = point.samples.iter().map(|sample| sample.races).max().unwrap_or(0);
+        let most = point.races();
         if most > 0 {
             let Point {
                 workload,

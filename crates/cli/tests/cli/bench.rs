@@ -163,7 +163,9 @@ fn tools_are_measured_side_by_side() {
     assert_eq!(ran_compare(&worse, &json).status, 0, "faster is fine");
     // Two runs say little, and what is in one file only is not lost.
     assert!(
-        slower.stdout.contains("2 of them with fewer than 3 runs"),
+        slower
+            .stdout
+            .contains("2 of the 2 compared have fewer than 3 runs"),
         "{}",
         slower.stdout
     );
@@ -187,6 +189,81 @@ fn tools_are_measured_side_by_side() {
         table.stdout.contains("- left out: helgrind cannot be used"),
         "{}",
         table.stdout
+    );
+}
+
+/// Results with a point for each tool, with what is given instead of what is usual.
+fn results(tools: &[(&str, Value)]) -> String {
+    let points = tools.iter().map(|(tool, other)| {
+        let mut sample = serde_json::json!({
+            "seconds": 1.0, "user": 1.0, "system": 0.0, "kilobytes": 100, "races": 0, "outcome": "ok"
+        });
+        for (name, value) in other.as_object().unwrap() {
+            sample[name] = value.clone();
+        }
+        serde_json::json!({
+            "workload": "sum", "suite": "splash", "threads": 2, "size": 9, "tool": tool, "samples": [sample]
+        })
+    });
+    let machine = serde_json::json!({ "cpu": "A", "cores": 2, "memory": 1 << 30, "kernel": "6" });
+    serde_json::json!({
+        "version": 1, "command": "deadheat bench", "date": "2026-01-31 23:59", "machine": machine, "tools": [],
+        "skipped": [], "points": points.collect::<Vec<_>>()
+    })
+    .to_string()
+}
+
+#[test]
+fn compare_says_what_it_could_not_compare() {
+    let files = Files::new();
+    let usual = || serde_json::json!({});
+    let old = files.file("old.json", results(&[("native", usual()), ("deadheat", usual())]));
+    let wrong = serde_json::json!({ "outcome": { "wrong": "wrong 7" } });
+    let racing = serde_json::json!({ "races": 3 });
+    for (name, points, compared, row) in [
+        (
+            "wrong.json",
+            vec![("native", usual()), ("deadheat", wrong.clone())],
+            "0 compared, 1 worse (1 broken), 0 better.",
+            "| deadheat | wrong | ok | – | broken |",
+        ),
+        (
+            "alone.json",
+            vec![("deadheat", usual())],
+            "0 compared, 1 worse (1 broken), 0 better.",
+            "| deadheat | no native | ok | – | broken |",
+        ),
+        (
+            "races.json",
+            vec![("native", usual()), ("deadheat", racing)],
+            "1 compared, 1 worse, 0 better.",
+            "| deadheat | races | 0 | 3 | reported |",
+        ),
+    ] {
+        let new = files.file(name, results(&points));
+        let ran = ran_compare(&old, &new);
+        assert_eq!(ran.status, 1, "{name}: {}", ran.stdout);
+        for part in [compared, row] {
+            assert!(ran.stdout.contains(part), "no `{part}` in {}", ran.stdout);
+        }
+    }
+    let alone = files.path("alone.json");
+    ran_compare(&alone, &alone).fails_with(&["nothing can be compared"]);
+    let compare = |more: &[&str]| ran(&mut command(&[&["bench", "compare", &old, &old], more].concat()));
+    assert_eq!(compare(&["--tools", "d*"]).status, 0);
+    compare(&["--tools", "deadheat,tsen"]).fails_with(&["`tsen`", "there are deadheat"]);
+    for threshold in ["nan", "inf", "-1", "much"] {
+        compare(&[&format!("--threshold={threshold}")]).fails_with(&["--threshold"]);
+    }
+    let elsewhere =
+        results(&[("native", usual()), ("deadheat", usual())]).replace("\"cores\":2", "\"cores\":4");
+    let differ = ran_compare(&old, &files.file("elsewhere.json", elsewhere));
+    assert!(
+        differ
+            .stdout
+            .contains("The machines differ: 2 cores and 4 cores.\n"),
+        "{}",
+        differ.stdout
     );
 }
 
