@@ -13,6 +13,7 @@ mod instructions;
 mod machine;
 mod markdown;
 mod measure;
+mod outputs;
 mod papers;
 mod progress;
 mod quality;
@@ -65,10 +66,13 @@ pub fn run(args: &Bench, term: Term) -> Result<ExitCode> {
     if let Some(paper) = paper {
         return table(args, paper, term);
     }
-    let results = results(args, term)?;
+    outputs::check(args)?;
+    let (results, written) = results(args, term)?;
     put(head(&results))?;
     put(tables::all(&results))?;
-    Ok(finish(args, &results))
+    let status = finish(args, &results);
+    written?;
+    Ok(status)
 }
 
 /// Prints on stdout. Unlike `println!` it does not panic when nobody listens.
@@ -92,12 +96,14 @@ fn table(args: &Bench, paper: &Paper, term: Term) -> Result<ExitCode> {
             paper.name
         );
     }
+    outputs::check(args)?;
     let traces = args.traces.as_deref().map(Traces::open).transpose()?;
     // Traces may be enough; and what is measured already need not be measured again.
     let results = match (paper.needs, &args.from) {
         (Needs::Results, _) | (_, Some(_)) => Some(results(args, term)?),
         (Needs::Traces | Needs::Nothing, None) => None,
     };
+    let (results, written) = results.unzip();
     let sources = Sources {
         results: results.as_ref(),
         traces: traces.as_ref(),
@@ -112,24 +118,19 @@ fn table(args: &Bench, paper: &Paper, term: Term) -> Result<ExitCode> {
     {
         put(left_out(&results.skipped))?;
     }
-    Ok(results.map_or(ExitCode::SUCCESS, |results| finish(args, &results)))
+    let status = results.map_or(ExitCode::SUCCESS, |results| finish(args, &results));
+    written.transpose()?;
+    Ok(status)
 }
 
-/// The results of a file, or of now.
-fn results(args: &Bench, term: Term) -> Result<Results> {
+/// The results of a file, or of now, and whether they could be kept: what took hours is shown all the same.
+fn results(args: &Bench, term: Term) -> Result<(Results, Result<()>)> {
     let results = match &args.from {
         Some(path) => Results::read(path)?,
         None => measured(args, term)?,
     };
-    if let (Some(path), None) = (&args.json, &args.from) {
-        results.write(path)?;
-    }
-    if let Some(directory) = &args.svg {
-        for path in svg::write(&results, directory)? {
-            say(&format!("deadheat: wrote {}", path.display()));
-        }
-    }
-    Ok(results)
+    let written = outputs::write(args, &results);
+    Ok((results, written))
 }
 
 fn measured(args: &Bench, term: Term) -> Result<Results> {

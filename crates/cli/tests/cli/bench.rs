@@ -294,6 +294,29 @@ fn sizes_and_threads_are_swept() {
 }
 
 #[test]
+fn results_that_cannot_be_kept_are_known_before_or_shown() {
+    let place = Place::new(&[("sum.c", SUM)]);
+    let below = place.0.path("workloads/sum.c/below");
+    let quick = ["--tools", "native", "--runs", "1", "--quick"];
+    for option in ["--json", "--svg"] {
+        let ran = place.bench(&[&quick[..], &[option, &below]].concat());
+        ran.fails_with(&["cannot write", &below]);
+        assert_eq!(ran.stdout, "", "nothing was measured");
+    }
+    place
+        .bench(&["--table", "tree-figure-5.1", "--svg", &below])
+        .fails_with(&["cannot write", &below]);
+    let json = place.0.path("made/results.json");
+    let ran = place.bench(&[&quick[..], &["--json", &json]].concat());
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert!(std::path::Path::new(&json).exists());
+    // It can be opened, and nothing can be written to it.
+    let full = place.bench(&[&quick[..], &["--json", "/dev/full"]].concat());
+    full.fails_with(&["cannot write /dev/full"]);
+    assert!(full.stdout.contains("| sum | 200 |"), "{}", full.stdout);
+}
+
+#[test]
 fn small_is_the_smallest_size_of_a_sweep() {
     let place = Place::new(&[("sum.c", SUM)]);
     let ran = place.bench(&["--tools", "native", "--runs", "1", "--small"]);
