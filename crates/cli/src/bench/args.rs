@@ -171,8 +171,8 @@ Examples:
   deadheat bench --instructions                              instructions of a check
   deadheat bench --table bigfoot-1 --from new.json           a table of a document
 
-Exit status: 0 if all was measured; 1 if a result was wrong, a run crashed or was ended, something got worse (compare) or
-grew (--instructions); 2 for a wrong command line or input that cannot be read.";
+Exit status: 0 if all was measured; 1 if a workload could not be built, a result was wrong, a run crashed or was ended,
+something got worse (compare) or grew (--instructions); 2 for a wrong command line or input that cannot be read.";
 
 /// No number is beyond a threshold that is none.
 fn percent(text: &str) -> Result<f64, String> {

@@ -37,7 +37,7 @@ use session::Plan;
 use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
-use tools::Tool;
+use tools::{Reports, Tool};
 use workload::{Workload, matches};
 
 /// Runs the command.
@@ -263,6 +263,13 @@ fn list(args: &Bench, term: Term) -> Result<ExitCode> {
 fn quality(args: &Bench, term: Term) -> Result<ExitCode> {
     let workloads = chosen(args, term)?;
     let (tools, _, skipped) = usable(&args.tools)?;
+    if tools.iter().all(|tool| tool.reports == Reports::None) {
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name).collect();
+        bail!(
+            "--quality is about reports, and none of these makes any: {}",
+            names.join(", ")
+        );
+    }
     let builder = Builder::new(&args.dir)?;
     let meter = Meter::new(builder.directory(), args.timeout)?;
     let question = quality::Question {
@@ -278,7 +285,7 @@ fn quality(args: &Bench, term: Term) -> Result<ExitCode> {
     if !skipped.is_empty() {
         put(left_out(&skipped))?;
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(ExitCode::from(u8::from(quality.has_problems())))
 }
 
 /// Where, when and with what.

@@ -6,7 +6,7 @@ use super::measure::{Meter, Run};
 use super::progress::Progress;
 use super::quality::{environment, reports};
 use super::results::{Outcome, Point};
-use super::tools::{Reports, Tool};
+use super::tools::{self, Reports, Tool};
 use super::workload::Workload;
 use anyhow::Result;
 use std::path::PathBuf;
@@ -189,14 +189,17 @@ pub fn problems(points: &[Point]) -> Vec<String> {
     lines
 }
 
-/// Whether a run was not right. That a tool does not take a workload, or cannot be built for it, is for people to see.
+/// Whether a run was not right, or could not be made. That a tool does not take a language is for people to see.
 pub fn is_serious(point: &Point) -> bool {
+    let takes_not = |why: &str| tools::named(&point.tool).is_some_and(|tool| tool.rust == Err(why));
     point.samples.iter().any(|sample| sample.outcome != Outcome::Ok)
+        || point.uncounted.is_some()
+        || point.failed.as_deref().is_some_and(|why| !takes_not(why))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tools;
+    use super::super::results::tests::point;
     use super::*;
     use std::path::Path;
 
@@ -235,6 +238,21 @@ mod tests {
             "b 2 9 with deadheat",
         ];
         assert_eq!(order, [once, once].concat());
+    }
+
+    #[test]
+    fn what_could_not_be_run_is_serious_but_for_languages() {
+        let good = point("sort", "tsan", &[1.0], 10);
+        assert!(!is_serious(&good));
+        let of = |failed: Option<&str>, uncounted: Option<&str>| Point {
+            failed: failed.map(str::to_owned),
+            uncounted: uncounted.map(str::to_owned),
+            ..good.clone()
+        };
+        let nightly = tools::named("tsan").unwrap().rust.unwrap_err();
+        assert!(!is_serious(&of(Some(nightly), None)));
+        assert!(is_serious(&of(Some("it cannot be built: no"), None)));
+        assert!(is_serious(&of(None, Some("counting, it did not end in time"))));
     }
 
     #[test]

@@ -366,6 +366,26 @@ fn the_known_race_is_found_and_nothing_false() {
     }
 }
 
+#[test]
+fn what_goes_wrong_is_no_silence_and_decides_the_status() {
+    for (name, text, cell) in [("bad.c", WRONG, "wrong"), ("broken.c", BROKEN, "n/a")] {
+        let place = Place::new(&[(name, text)]);
+        let ran = place.bench(&["--quality", "--tools", "deadheat", "--runs", "1"]);
+        assert_eq!(ran.status, 1, "{}", ran.stdout);
+        assert!(
+            ran.stdout.contains(&format!("| race-free | {cell} |")),
+            "{}",
+            ran.stdout
+        );
+    }
+    let place = Place::new(&[("broken.c", BROKEN), ("sum.c", SUM)]);
+    let ran = place.bench(&["--tools", "native", "--runs", "1", "--quick"]);
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    place
+        .bench(&["--quality", "--tools", "native,empty"])
+        .fails_with(&["about reports", "native, empty"]);
+}
+
 /// A directory with all that PATH has but valgrind.
 fn without_valgrind(files: &Files) -> String {
     let directory = files.path("bin");

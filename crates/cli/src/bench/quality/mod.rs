@@ -25,8 +25,8 @@ pub struct Verdict {
     pub found: u64,
     /// The most reports in a run that name no marked line.
     pub others: u64,
-    /// Why there is no verdict, or not on all runs.
-    pub problem: Option<String>,
+    /// Why there is no verdict, or not on all runs: in a word, and in full.
+    pub problem: Option<(&'static str, String)>,
 }
 
 impl Verdict {
@@ -40,30 +40,28 @@ impl Verdict {
 
     /// As a cell.
     fn cell(&self, version: Version) -> String {
-        if self.runs == 0 {
-            return match &self.problem {
-                Some(_) => "n/a".to_owned(),
-                None => "–".to_owned(),
-            };
-        }
-        let others = |word: &str| match self.others {
-            0 => String::new(),
-            n => format!("{n} {word}"),
-        };
+        let mut parts = Vec::new();
         match version {
-            Version::Clean if self.others == 0 => "silent".to_owned(),
-            Version::Clean => format!("**{}**", others("false")),
+            _ if self.runs == 0 => {}
+            Version::Clean if self.others > 0 => parts.push(format!("**{} false**", self.others)),
+            // Silence in some runs says nothing of those that went wrong.
+            Version::Clean if self.problem.is_none() => parts.push("silent".to_owned()),
+            Version::Clean => {}
             Version::Racing => {
-                let found = match self.found {
+                parts.push(match self.found {
                     0 => "**missed**".to_owned(),
                     all if all == self.runs => "found".to_owned(),
                     some => format!("found in {some} of {}", self.runs),
-                };
-                match others("elsewhere") {
-                    text if text.is_empty() => found,
-                    text => format!("{found}, {text}"),
+                });
+                if self.others > 0 {
+                    parts.push(format!("{} elsewhere", self.others));
                 }
             }
+        }
+        parts.extend(self.problem.iter().map(|(word, _)| (*word).to_owned()));
+        match parts.is_empty() {
+            true => "–".to_owned(),
+            false => parts.join(", "),
         }
     }
 }
@@ -137,7 +135,7 @@ fn verdict(
     let program = match builder.program(workload, &tool.build, version) {
         Ok(program) => program,
         Err(error) => {
-            verdict.problem = Some(format!("it cannot be built: {error:#}"));
+            verdict.problem = Some(("n/a", format!("it cannot be built: {error:#}")));
             return Ok(verdict);
         }
     };
@@ -161,11 +159,14 @@ fn verdict(
                 .push((deadheat_abi::options::VARIABLE.to_owned(), options));
         }
         let ran = meter.run(&run)?;
-        // A racing program may get any result.
-        if let Outcome::Crashed(_) | Outcome::Late = ran.sample.outcome
-            && (version == Version::Clean || ran.sample.outcome == Outcome::Late)
-        {
-            verdict.problem = Some(ran.sample.outcome.sentence());
+        let outcome = ran.sample.outcome;
+        let is_judged = match version {
+            Version::Clean => outcome == Outcome::Ok,
+            // A racing program may get any result.
+            Version::Racing => outcome != Outcome::Late,
+        };
+        if !is_judged {
+            verdict.problem = Some((outcome.word(), outcome.sentence()));
             continue;
         }
         let text = match tool.reports {
@@ -186,6 +187,12 @@ pub fn environment(tool: &Tool) -> Vec<(String, String)> {
 }
 
 impl Quality {
+    /// Whether something stood in the way.
+    pub fn has_problems(&self) -> bool {
+        let mut verdicts = self.rows.iter().flat_map(|(_, _, row)| row.values());
+        verdicts.any(|verdict| verdict.problem.is_some())
+    }
+
     /// The table, and what stood in the way.
     pub fn markdown(&self) -> String {
         let mut text = String::from("| workload | version |");
@@ -209,7 +216,7 @@ impl Quality {
         }
         for (name, version, row) in &self.rows {
             for (tool, verdict) in row {
-                if let Some(problem) = &verdict.problem {
+                if let Some((_, problem)) = &verdict.problem {
                     let _ = writeln!(text, "\n{name} ({version:?}) with {tool}: {problem}");
                 }
             }
@@ -262,6 +269,20 @@ mod tests {
         assert_eq!(judge(&[&[]], &[], Version::Clean), "silent");
         assert_eq!(judge(&[&[3]], &[], Version::Clean), "**1 false**");
         assert_eq!(judge(&[], &[], Version::Clean), "–");
+    }
+
+    #[test]
+    fn what_went_wrong_is_never_silent() {
+        let mut verdict = Verdict {
+            problem: Some(("wrong", "its result is wrong: wrong 7".to_owned())),
+            ..Verdict::default()
+        };
+        assert_eq!(verdict.cell(Version::Clean), "wrong");
+        verdict.runs = 1;
+        assert_eq!(verdict.cell(Version::Clean), "wrong");
+        verdict.others = 2;
+        assert_eq!(verdict.cell(Version::Clean), "**2 false**, wrong");
+        assert_eq!(verdict.cell(Version::Racing), "**missed**, 2 elsewhere, wrong");
     }
 
     #[test]
