@@ -48,14 +48,18 @@ fn measured(results: &Results, threads: u64, quantity: Quantity, unit: &str) -> 
     let suites = suites(results);
     for suite in &suites {
         let rows = rows(results, threads, |of| of == *suite);
-        for native in &rows {
-            let mut row = vec![native.workload.clone(), native.size.to_string()];
-            row.push(match (native.spread(quantity), native.problem()) {
+        for first in &rows {
+            let mut row = vec![first.workload.clone(), first.size.to_string()];
+            // What the first tool took is not native's.
+            let native = results.native(first);
+            let spread = native.and_then(|native| native.spread(quantity));
+            let problem = native.and_then(Point::problem);
+            row.push(match (spread, problem) {
                 (Some(spread), _) => cell(spread, |value| plain(quantity, value)),
                 (None, Some((word, _))) => word.to_owned(),
                 (None, None) => "–".to_owned(),
             });
-            row.extend(tools.iter().map(|tool| ratio(results, native, tool, quantity)));
+            row.extend(tools.iter().map(|tool| ratio(results, first, tool, quantity)));
             table.row(row);
         }
         if rows.len() > 1 && suites.len() > 1 {
@@ -222,6 +226,13 @@ mod tests {
         assert!(text.contains("| lu | 100 | 1.00 | timeout |"), "{text}");
         assert!(text.contains("| **mean** |  |  | 4.00 (1 of 2) |"), "{text}");
         assert!(text.contains("| fft | tsan | 2 | 2 |"), "{text}");
+    }
+
+    #[test]
+    fn without_native_nothing_is_called_native() {
+        let alone = results(vec![point("fft", "deadheat", &[3.0], 10)]);
+        let text = all(&alone);
+        assert!(text.contains("| fft | 100 | – | (3.00) |"), "{text}");
     }
 
     #[test]
