@@ -1,7 +1,9 @@
 //! The options of `deadheat bench`.
 
-use super::papers::PAPERS;
-use super::tools::TOOLS;
+use super::papers::{Needs, PAPERS, Paper};
+use super::tools::{NATIVE, TOOLS};
+use super::workload::matches;
+use anyhow::{Result, bail};
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Subcommand, value_parser};
 use std::path::PathBuf;
@@ -48,12 +50,12 @@ pub struct Bench {
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help = tools_help())]
     pub tools: Vec<String>,
 
-    /// How often each is run
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = value_parser!(u64).range(1..=1000))]
-    pub runs: u64,
+    /// How often each is run [default: 5]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1000))]
+    pub runs: Option<u64>,
 
-    /// With how many threads, as in 1,2,4,8
-    #[arg(long, value_name = "N,...", value_delimiter = ',', default_value = "2", value_parser = value_parser!(u64).range(1..=1024))]
+    /// With how many threads, as in 1,2,4,8 [default: 2]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = value_parser!(u64).range(1..=1024))]
     pub threads: Vec<u64>,
 
     /// Small sizes, to see that all works
@@ -68,9 +70,9 @@ pub struct Bench {
     #[arg(long)]
     pub sizes: bool,
 
-    /// End a run after so many seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = 300, value_parser = value_parser!(u64).range(1..=86_400))]
-    pub timeout: u64,
+    /// End a run after so many seconds [default: 300]
+    #[arg(long, value_name = "SECONDS", value_parser = value_parser!(u64).range(1..=86_400))]
+    pub timeout: Option<u64>,
 
     /// Leave out the runs in which deadheat counts accesses and checks
     #[arg(long)]
@@ -78,6 +80,7 @@ pub struct Bench {
 
     /// List the workloads and the tools, and measure nothing
     #[arg(long, conflicts_with_all = ["json", "svg", "from", "table", "quality", "instructions"])]
+    #[arg(conflicts_with_all = ["runs", "threads", "quick", "small", "sizes", "no_counters", "timeout"])]
     pub list: bool,
 
     /// Keep the results in FILE, for `compare` and --from
@@ -89,7 +92,7 @@ pub struct Bench {
     pub svg: Option<PathBuf>,
 
     /// Show the results of FILE again, and measure nothing
-    #[arg(long, value_name = "FILE", help_heading = "Results", conflicts_with_all = MEASURING, conflicts_with = "json")]
+    #[arg(long, value_name = "FILE", help_heading = "Results", conflicts_with_all = MEASURING, conflicts_with_all = ["json", "timeout"])]
     pub from: Option<PathBuf>,
 
     /// Print this table of a document instead
@@ -97,7 +100,7 @@ pub struct Bench {
     pub table: Option<String>,
 
     /// The traces that a table is made of: one for each workload
-    #[arg(long, value_name = "DIR", help_heading = "Results", requires = "table", conflicts_with_all = MEASURING)]
+    #[arg(long, value_name = "DIR", help_heading = "Results", requires = "table", conflicts_with_all = MEASURING, conflicts_with = "timeout")]
     pub traces: Option<PathBuf>,
 
     /// Instead of measuring, see which tools find the known races, and which report false ones, at the small sizes
@@ -117,20 +120,70 @@ pub struct Bench {
         long,
         value_name = "DIR",
         default_value = "bench/micro",
+        requires = "instructions",
         help_heading = "Other questions"
     )]
     pub micro: PathBuf,
 }
 
 impl Bench {
+    /// How often each is run.
+    pub fn runs(&self) -> u64 {
+        self.runs.unwrap_or(5)
+    }
+
+    /// With how many threads, each number once.
+    pub fn threads(&self) -> Vec<u64> {
+        let mut all = Vec::new();
+        for &threads in &self.threads {
+            if !all.contains(&threads) {
+                all.push(threads);
+            }
+        }
+        if all.is_empty() {
+            all.push(2);
+        }
+        all
+    }
+
+    /// Seconds until a run is ended.
+    pub fn timeout(&self) -> u64 {
+        self.timeout.unwrap_or(300)
+    }
+
+    /// Refuses options that would do nothing for a table.
+    pub fn suits(&self, paper: &Paper) -> Result<()> {
+        let name = paper.name;
+        let is_measured = matches!(paper.needs, Needs::Results(_));
+        if !is_measured && let Some(option) = self.of_measurement() {
+            bail!("{name} is not made of a measurement, so {option} would do nothing: leave it out");
+        }
+        if self.traces.is_some() && !paper.needs.takes_traces() {
+            bail!("{name} is not made of traces, so --traces would do nothing: leave it out");
+        }
+        if self.from.is_some() && !paper.needs.takes_results() {
+            bail!("nothing in {name} is measured, so --from would do nothing: leave it out");
+        }
+        if self.svg.is_some() && !paper.needs.has_plots() {
+            bail!("{name} has no plot, so --svg would do nothing: leave it out");
+        }
+        if is_measured && !self.tools.is_empty() && !matches(&self.tools, NATIVE) {
+            bail!("{name} is made of multiples of native, which is not among --tools: add it");
+        }
+        Ok(())
+    }
+
     /// An option that is for measurements only, if there is one.
-    pub fn of_measurement(&self) -> Option<&'static str> {
+    fn of_measurement(&self) -> Option<&'static str> {
         let given = [
             ("--filter", !self.filter.is_empty()),
             ("--tools", !self.tools.is_empty()),
+            ("--runs", self.runs.is_some()),
+            ("--threads", !self.threads.is_empty()),
             ("--quick", self.quick),
             ("--small", self.small),
             ("--sizes", self.sizes),
+            ("--timeout", self.timeout.is_some()),
             ("--no-counters", self.no_counters),
             ("--json", self.json.is_some()),
         ];
@@ -175,7 +228,7 @@ Exit status: 0 if all was measured; 1 if a workload could not be built, a result
 something got worse (compare) or grew (--instructions); 2 for a wrong command line or input that cannot be read.";
 
 /// No number is beyond a threshold that is none.
-fn percent(text: &str) -> Result<f64, String> {
+fn percent(text: &str) -> std::result::Result<f64, String> {
     let number: Option<f64> = text.parse().ok();
     number
         .filter(|number| number.is_finite() && *number >= 0.0)
@@ -186,7 +239,7 @@ fn tools_help() -> String {
     let rows = TOOLS.iter().map(|tool| format!("{}: {}", tool.name, tool.about));
     let rows: Vec<String> = rows.collect();
     format!(
-        "Only these tools [default: all that are installed, without the variants of deadheat]:\n{}",
+        "Only these tools [default: all that are installed, without the variants of deadheat; with --table, its own]:\n{}",
         rows.join("\n")
     )
 }

@@ -56,7 +56,7 @@ pub fn run(args: &Bench, term: Term) -> Result<ExitCode> {
     }
     if args.instructions {
         let builder = Builder::new(&args.dir)?;
-        let meter = Meter::new(builder.directory(), args.timeout)?;
+        let meter = Meter::new(builder.directory(), args.timeout())?;
         return instructions::run(&args.micro, args.bless, &builder, &meter);
     }
     if args.quality {
@@ -67,7 +67,7 @@ pub fn run(args: &Bench, term: Term) -> Result<ExitCode> {
         return table(args, paper, term);
     }
     outputs::check(args)?;
-    let (results, written) = results(args, term)?;
+    let (results, written) = results(args, &[], term)?;
     put(head(&results))?;
     put(tables::all(&results))?;
     let status = finish(args, &results);
@@ -82,26 +82,14 @@ fn put(text: impl Display) -> Result<()> {
 
 /// A table of a document.
 fn table(args: &Bench, paper: &Paper, term: Term) -> Result<ExitCode> {
-    if paper.needs != Needs::Results
-        && let Some(option) = args.of_measurement()
-    {
-        bail!(
-            "{} is not made of a measurement, so {option} would do nothing: leave it out",
-            paper.name
-        );
-    }
-    if paper.needs == Needs::Traces && args.svg.is_some() {
-        bail!(
-            "{} has no plot, so --svg would do nothing: leave it out",
-            paper.name
-        );
-    }
+    args.suits(paper)?;
     outputs::check(args)?;
     let traces = args.traces.as_deref().map(Traces::open).transpose()?;
     // Traces may be enough; and what is measured already need not be measured again.
     let results = match (paper.needs, &args.from) {
-        (Needs::Results, _) | (_, Some(_)) => Some(results(args, term)?),
-        (Needs::Traces | Needs::Nothing, None) => None,
+        (Needs::Results(tools), _) => Some(results(args, tools, term)?),
+        (_, Some(_)) => Some(results(args, &[], term)?),
+        (Needs::Traces { .. } | Needs::Nothing { .. }, None) => None,
     };
     let (results, written) = results.unzip();
     let sources = Sources {
@@ -123,19 +111,24 @@ fn table(args: &Bench, paper: &Paper, term: Term) -> Result<ExitCode> {
     Ok(status)
 }
 
-/// The results of a file, or of now, and whether they could be kept: what took hours is shown all the same.
-fn results(args: &Bench, term: Term) -> Result<(Results, Result<()>)> {
+/// The results of a file, or of now, with these tools if none are named, and whether they could be kept: what took hours is shown
+/// all the same.
+fn results(args: &Bench, usual: &[&str], term: Term) -> Result<(Results, Result<()>)> {
     let results = match &args.from {
         Some(path) => Results::read(path)?,
-        None => measured(args, term)?,
+        None => measured(args, usual, term)?,
     };
     let written = outputs::write(args, &results);
     Ok((results, written))
 }
 
-fn measured(args: &Bench, term: Term) -> Result<Results> {
+fn measured(args: &Bench, usual: &[&str], term: Term) -> Result<Results> {
     let workloads = chosen(args, term)?;
-    let (tools, versions, skipped) = usable(&args.tools)?;
+    let names = match args.tools.is_empty() {
+        true => usual.iter().map(|&name| name.to_owned()).collect(),
+        false => args.tools.clone(),
+    };
+    let (tools, versions, skipped) = usable(&names)?;
     let sizes = |workload: &Workload| match workload.sweep.first() {
         _ if args.quick => vec![workload.quick],
         Some(&smallest) if args.small => vec![smallest],
@@ -148,12 +141,12 @@ fn measured(args: &Bench, term: Term) -> Result<Results> {
             .into_iter()
             .map(|workload| (workload.clone(), sizes(&workload)))
             .collect(),
-        threads: args.threads.clone(),
-        runs: args.runs,
+        threads: args.threads(),
+        runs: args.runs(),
         counters: !args.no_counters,
     };
     let builder = Builder::new(&args.dir)?;
-    let meter = Meter::new(builder.directory(), args.timeout)?;
+    let meter = Meter::new(builder.directory(), args.timeout())?;
     let date = machine::date();
     Ok(Results {
         version: results::VERSION,
@@ -188,20 +181,22 @@ fn chosen(args: &Bench, term: Term) -> Result<Vec<Workload>> {
             || matches(&args.filter, &workload.name)
             || matches(&args.filter, &workload.suite)
     };
-    let (chosen, others): (Vec<Workload>, Vec<Workload>) = all.into_iter().partition(wanted);
-    if chosen.is_empty() {
-        if others.is_empty() {
-            bail!(
-                "there are no workloads in {}; run this in deadheat's repository, or name a directory with --workloads",
-                args.workloads.display()
-            );
-        }
+    if all.is_empty() {
         bail!(
-            "no workload and no suite is one of `{}`; --list lists them",
-            args.filter.join(",")
+            "there are no workloads in {}; run this in deadheat's repository, or name a directory with --workloads",
+            args.workloads.display()
         );
     }
-    Ok(chosen)
+    for name in &args.filter {
+        let is = |text: &str| matches(std::slice::from_ref(name), text);
+        if !all
+            .iter()
+            .any(|workload| is(&workload.name) || is(&workload.suite))
+        {
+            bail!("no workload and no suite is `{name}`; --list lists them");
+        }
+    }
+    Ok(all.into_iter().filter(wanted).collect())
 }
 
 /// The tools that were asked for and are here, their versions, and why others are not.
@@ -261,6 +256,10 @@ fn list(args: &Bench, term: Term) -> Result<ExitCode> {
 }
 
 fn quality(args: &Bench, term: Term) -> Result<ExitCode> {
+    let threads = args.threads();
+    let [threads] = &threads[..] else {
+        bail!("--quality runs everything with one number of threads: give --threads one");
+    };
     let workloads = chosen(args, term)?;
     let (tools, _, skipped) = usable(&args.tools)?;
     if tools.iter().all(|tool| tool.reports == Reports::None) {
@@ -271,12 +270,12 @@ fn quality(args: &Bench, term: Term) -> Result<ExitCode> {
         );
     }
     let builder = Builder::new(&args.dir)?;
-    let meter = Meter::new(builder.directory(), args.timeout)?;
+    let meter = Meter::new(builder.directory(), args.timeout())?;
     let question = quality::Question {
         workloads: &workloads,
         tools: &tools,
-        threads: args.threads.iter().copied().max().unwrap_or(2),
-        runs: args.runs,
+        threads: *threads,
+        runs: args.runs(),
     };
     let progress = progress::Progress::new(2 * workloads.len() as u64);
     let quality = quality::run(&question, &builder, &meter, &progress)?;

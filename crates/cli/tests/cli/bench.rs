@@ -317,6 +317,20 @@ fn results_that_cannot_be_kept_are_known_before_or_shown() {
 }
 
 #[test]
+fn a_table_is_made_of_its_own_tools() {
+    let place = Place::new(&[("sum.c", SUM)]);
+    let json = place.0.path("results.json");
+    let arguments = ["--quick", "--runs", "1", "--threads", "2,2", "--no-counters"];
+    let ran = place.bench(&[&arguments[..], &["--table", "shrinkwrap-5.2", "--json", &json]].concat());
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let results = place.json("results.json");
+    let points = results["points"].as_array().unwrap();
+    let tools: Vec<&str> = points.iter().filter_map(|point| point["tool"].as_str()).collect();
+    // And what is said twice is measured once.
+    assert_eq!(tools, ["native", "empty", "ft", "ss"]);
+}
+
+#[test]
 fn small_is_the_smallest_size_of_a_sweep() {
     let place = Place::new(&[("sum.c", SUM)]);
     let ran = place.bench(&["--tools", "native", "--runs", "1", "--small"]);
@@ -463,6 +477,41 @@ fn options_that_would_do_nothing_are_refused() {
             "--json would do nothing",
         ),
         (&["--table", "rdit-5.3", "--quick"], "--quick would do nothing"),
+        (&["--table", "rdit-5.3", "--runs", "5"], "--runs would do nothing"),
+        (
+            &["--table", "rdit-5.4", "--timeout", "9"],
+            "--timeout would do nothing",
+        ),
+        (
+            &["--table", "tree-figure-5.1", "--threads", "2"],
+            "--threads would do nothing",
+        ),
+        (
+            &["--table", "bigfoot-1", "--traces", "x"],
+            "--traces would do nothing",
+        ),
+        (
+            &["--table", "rdit-5.3", "--traces", "x"],
+            "--traces would do nothing",
+        ),
+        (
+            &["--table", "rdit-5.3", "--from", "x.json"],
+            "--from would do nothing",
+        ),
+        (
+            &["--table", "tree-5.1", "--traces", "x", "--from", "x.json"],
+            "--from would do nothing",
+        ),
+        (&["--table", "rdit-5.3", "--svg", "x"], "--svg would do nothing"),
+        (&["--quality", "--threads", "2,4"], "--threads"),
+        (&["--list", "--runs", "5"], "--runs"),
+        (&["--list", "--threads", "2"], "--threads"),
+        (&["--micro", "x"], "--instructions"),
+        (&["--from", "x.json", "--timeout", "300"], "--timeout"),
+        (
+            &["--table", "bigfoot-1", "--tools", "deadheat"],
+            "not among --tools",
+        ),
     ] {
         place.bench(arguments).fails_with(&[part]);
     }
@@ -482,6 +531,9 @@ fn a_run_that_takes_too_long_is_ended() {
 fn mistakes_are_answered_with_the_next_step() {
     let place = Place::new(&[("sum.c", SUM), ("nosuite.c", "int main(void) {}\n")]);
     place.bench(&["--filter", "sun"]).fails_with(&["`sun`", "--list"]);
+    place
+        .bench(&["--filter", "sum,nosuch"])
+        .fails_with(&["is `nosuch`", "--list"]);
     place
         .bench(&["--tools", "tsen"])
         .fails_with(&["`tsen`", "gcc-tsan"]);

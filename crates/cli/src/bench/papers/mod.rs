@@ -15,6 +15,7 @@ pub mod traces;
 mod tree;
 
 use super::results::Results;
+use super::tools::{DEADHEAT, NATIVE};
 use anyhow::{Result, bail};
 use std::path::Path;
 use traces::Traces;
@@ -37,6 +38,9 @@ impl<'a> Sources<'a> {
     /// The measurement that a table needs.
     pub fn results(&self) -> Result<&'a Results> {
         match self.results {
+            Some(results) if !results.tool_names().contains(&NATIVE) => bail!(
+                "this table is made of multiples of native, and in the measurement native is not among the tools: measure again with it"
+            ),
             Some(results) => Ok(results),
             None => bail!(
                 "this table is made of a measurement: give one with --from RESULTS.json, or measure now"
@@ -49,21 +53,38 @@ impl<'a> Sources<'a> {
         match self.traces {
             Some(traces) => Ok(traces),
             None => bail!(
-                "this table is made of traces: give a directory with one for each workload (NAME.dht) with --traces DIR"
+                "this table is made of traces: `bench/workloads/record DIR` makes one for each workload (NAME.dht), and --traces DIR names them"
             ),
         }
     }
 }
 
-/// What a table is made of.
+/// What a table is made of, and so which options it takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// A measurement.
-    Results,
-    /// Traces of workloads.
-    Traces,
-    /// Nothing: it makes what it needs.
-    Nothing,
+    /// A measurement, of these tools if nothing else is asked for. The plots are the measurement's.
+    Results(&'static [&'static str]),
+    /// Traces of workloads; whether a measurement, if there is one, gives what their times are multiples of.
+    Traces { native: bool },
+    /// Nothing: it makes what it needs; whether it has plots.
+    Nothing { plots: bool },
+}
+
+impl Needs {
+    /// Whether `--traces` does something.
+    pub fn takes_traces(self) -> bool {
+        matches!(self, Needs::Traces { .. })
+    }
+
+    /// Whether `--from` does.
+    pub fn takes_results(self) -> bool {
+        matches!(self, Needs::Results(_) | Needs::Traces { native: true })
+    }
+
+    /// Whether `--svg` does.
+    pub fn has_plots(self) -> bool {
+        matches!(self, Needs::Results(_) | Needs::Nothing { plots: true })
+    }
 }
 
 /// A table.
@@ -83,91 +104,91 @@ pub const PAPERS: &[Paper] = &[
     Paper {
         name: "shrinkwrap-5.1",
         about: "race checks and shadow states, FastTrack and compressed",
-        needs: Needs::Traces,
+        needs: Needs::Traces { native: false },
         make: shrinkwrap::table_5_1,
     },
     Paper {
         name: "shrinkwrap-5.2",
         about: "slowdown: empty, FastTrack, compressed",
-        needs: Needs::Results,
+        needs: Needs::Results(&[NATIVE, "empty", "ft", "ss"]),
         make: shrinkwrap::table_5_2,
     },
     Paper {
         name: "tree-5.1",
         about: "events that TREE skips, memory, speed-up",
-        needs: Needs::Traces,
+        needs: Needs::Traces { native: false },
         make: tree::table_5_1,
     },
     Paper {
         name: "tree-figure-5.1",
         about: "TREE's best case by threads, iterations and locks (its Figure 5.2)",
-        needs: Needs::Nothing,
+        needs: Needs::Nothing { plots: true },
         make: tree::figure_5_1,
     },
     Paper {
         name: "tree-figure-5.3",
         about: "TREE's worst case by threads, iterations and locks",
-        needs: Needs::Nothing,
+        needs: Needs::Nothing { plots: true },
         make: tree::figure_5_3,
     },
     Paper {
         name: "multirace-1",
         about: "what the programs do",
-        needs: Needs::Results,
+        needs: Needs::Results(&[NATIVE, DEADHEAT]),
         make: multirace::table_1,
     },
     Paper {
         name: "multirace-17",
         about: "cost by detection unit",
-        needs: Needs::Traces,
+        needs: Needs::Traces { native: false },
         make: multirace::figure_17,
     },
     Paper {
         name: "multirace-18",
         about: "cost by threads, relative to one native thread",
-        needs: Needs::Results,
+        needs: Needs::Results(&[NATIVE, DEADHEAT]),
         make: multirace::figure_18,
     },
     Paper {
         name: "bigfoot-1",
         about: "check ratio and time overhead by variant",
-        needs: Needs::Results,
+        needs: Needs::Results(&[NATIVE, "ft", "rc", "ss", "sc", DEADHEAT]),
         make: bigfoot::table_1,
     },
     Paper {
         name: "bigfoot-2",
         about: "space overhead by variant",
-        needs: Needs::Results,
+        needs: Needs::Results(&[NATIVE, "ft", "rc", "ss", "sc", DEADHEAT]),
         make: bigfoot::table_2,
     },
     Paper {
         name: "goldilocks-1",
         about: "vector clocks, Eraser and Goldilocks on programs",
-        needs: Needs::Traces,
+        needs: Needs::Traces { native: true },
         make: goldilocks::table_1,
     },
     Paper {
         name: "goldilocks-2",
         about: "Goldilocks where locations with a race are left alone",
-        needs: Needs::Traces,
+        needs: Needs::Traces { native: true },
         make: goldilocks::table_2,
     },
     Paper {
         name: "goldilocks-figure-4",
         about: "cost of an access by threads",
-        needs: Needs::Nothing,
+        needs: Needs::Nothing { plots: true },
         make: figure4::figure_4,
     },
     Paper {
         name: "rdit-5.3",
         about: "races and false alarms of HB, CP, MC and RDIT on incomplete traces",
-        needs: Needs::Nothing,
+        needs: Needs::Nothing { plots: false },
         make: rdit::table_5_3,
     },
     Paper {
         name: "rdit-5.4",
         about: "size and time of recording with and without BarrierPairs",
-        needs: Needs::Nothing,
+        needs: Needs::Nothing { plots: false },
         make: rdit::table_5_4,
     },
 ];
@@ -199,6 +220,40 @@ mod tests {
         assert!(error.contains("tree-5.1, tree-figure-5.1"), "{error}");
     }
 
+    fn is_of_nothing(paper: &Paper) -> bool {
+        matches!(paper.needs, Needs::Nothing { .. })
+    }
+
+    #[test]
+    fn what_is_measured_for_a_table_has_native_and_is_there() {
+        for paper in PAPERS {
+            if let Needs::Results(tools) = paper.needs {
+                assert!(tools.contains(&NATIVE), "{}", paper.name);
+                let known = |tool: &&str| super::super::tools::named(tool).is_some();
+                assert!(tools.iter().all(known), "{}", paper.name);
+            }
+        }
+    }
+
+    #[test]
+    fn without_native_there_are_no_multiples() {
+        let alone = results(vec![point("crypt", "deadheat", &[1.0], 10)]);
+        for paper in PAPERS
+            .iter()
+            .filter(|paper| matches!(paper.needs, Needs::Results(_)))
+        {
+            let sources = Sources {
+                results: Some(&alone),
+                traces: None,
+                workloads: Path::new("bench/workloads"),
+                directory: Path::new("target/bench"),
+                svg: None,
+            };
+            let error = (paper.make)(&sources).unwrap_err().to_string();
+            assert!(error.contains("native is not among the tools"), "{error}");
+        }
+    }
+
     #[test]
     fn tables_say_what_they_need() {
         let nothing = Sources {
@@ -209,15 +264,20 @@ mod tests {
             svg: None,
         };
         for paper in PAPERS {
-            let made = (paper.needs != Needs::Nothing).then(|| (paper.make)(&nothing));
+            let made = (!is_of_nothing(paper)).then(|| (paper.make)(&nothing));
             match (paper.needs, made) {
-                (Needs::Results, Some(Err(error))) => {
+                (Needs::Results(_), Some(Err(error))) => {
                     assert!(error.to_string().contains("--from"), "{}", paper.name);
                 }
-                (Needs::Traces, Some(Err(error))) => {
-                    assert!(error.to_string().contains("--traces"), "{}", paper.name);
+                (Needs::Traces { .. }, Some(Err(error))) => {
+                    let error = error.to_string();
+                    assert!(
+                        error.contains("--traces") && error.contains("bench/workloads/record"),
+                        "{}",
+                        paper.name
+                    );
                 }
-                (Needs::Nothing, None) => {}
+                (Needs::Nothing { .. }, None) => {}
                 _ => panic!("{} was made of nothing", paper.name),
             }
         }
@@ -259,7 +319,7 @@ mod tests {
             directory: Path::new("target/bench"),
             svg: None,
         };
-        for paper in PAPERS.iter().filter(|paper| paper.needs != Needs::Nothing) {
+        for paper in PAPERS.iter().filter(|paper| !is_of_nothing(paper)) {
             let text = (paper.make)(&all).unwrap();
             assert!(text.contains("| crypt |"), "{}: {text}", paper.name);
         }
