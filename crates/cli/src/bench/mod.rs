@@ -85,6 +85,9 @@ fn table(args: &Bench, paper: &Paper, term: Term) -> Result<ExitCode> {
     args.suits(paper)?;
     outputs::check(args)?;
     let traces = args.traces.as_deref().map(Traces::open).transpose()?;
+    if let Some(traces) = &traces {
+        traces.warn(term)?;
+    }
     // Traces may be enough; and what is measured already need not be measured again.
     let results = match (paper.needs, &args.from) {
         (Needs::Results(tools), _) => Some(results(args, tools, term)?),

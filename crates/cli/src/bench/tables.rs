@@ -150,23 +150,27 @@ fn cell(spread: Spread, print: impl Fn(f64) -> String) -> String {
 
 /// How many races each tool reported, where one did. The workloads are free of races.
 fn races(results: &Results) -> Table {
-    let mut table = Table::new(2, ["workload", "tool", "threads", "races"]);
-    for point in &results.points {
-        let most = point.races();
-        if most > 0 {
-            let Point {
-                workload,
-                tool,
-                threads,
-                ..
-            } = point;
-            table.row([
-                workload.clone(),
-                tool.clone(),
-                threads.to_string(),
-                most.to_string(),
-            ]);
+    let mut head = vec!["workload", "tool", "threads", "races"];
+    // Of one size it is clear which.
+    let several = results
+        .workloads()
+        .iter()
+        .any(|(name, _)| results.sizes(name).len() > 1);
+    if several {
+        head.insert(3, "size");
+    }
+    let mut table = Table::new(2, head);
+    for point in results.points.iter().filter(|point| point.races() > 0) {
+        let mut row = vec![
+            point.workload.clone(),
+            point.tool.clone(),
+            point.threads.to_string(),
+            point.races().to_string(),
+        ];
+        if several {
+            row.insert(3, point.size.to_string());
         }
+        table.row(row);
     }
     table
 }
@@ -226,6 +230,11 @@ mod tests {
         assert!(text.contains("| lu | 100 | 1.00 | timeout |"), "{text}");
         assert!(text.contains("| **mean** |  |  | 4.00 (1 of 2) |"), "{text}");
         assert!(text.contains("| fft | tsan | 2 | 2 |"), "{text}");
+        let mut larger = all_points.points[1].clone();
+        larger.size = 700;
+        all_points.points.push(larger);
+        let text = all(&all_points);
+        assert!(text.contains("| fft | tsan | 2 | 700 | 2 |"), "{text}");
     }
 
     #[test]

@@ -565,6 +565,45 @@ fn mistakes_are_answered_with_the_next_step() {
     );
 }
 
+#[test]
+fn a_trace_that_is_cut_off_is_named() {
+    let files = Files::new();
+    std::fs::create_dir(files.path("traces")).unwrap();
+    let trace = files.path("traces/sum.dht");
+    let generate = ["trace", "generate", "--events", "20000", "-o", &trace];
+    assert_eq!(ran(&mut command(&generate)).status, 0);
+    let table = || {
+        let traces = files.path("traces");
+        ran(&mut command(&[
+            "bench", "--table", "tree-5.1", "--traces", &traces,
+        ]))
+    };
+    assert_eq!(table().stderr, "");
+    let bytes = std::fs::read(&trace).unwrap();
+    std::fs::write(&trace, &bytes[..bytes.len() / 2]).unwrap();
+    let cut = table();
+    let analysed = ran(&mut command(&["analyze", "-q", &trace]));
+    let line = analysed
+        .stderr
+        .lines()
+        .find(|line| line.contains("sum.dht"))
+        .unwrap_or_default();
+    assert!(!line.is_empty(), "{}", analysed.stderr);
+    assert_eq!(cut.stderr, format!("{line}\n"), "once, as `analyze` does");
+    assert!(cut.stdout.contains("| sum |"), "{}", cut.stdout);
+}
+
+#[test]
+fn a_workload_that_is_not_there_is_not_recorded() {
+    let files = Files::new();
+    let traces = files.path("traces");
+    let mut record = std::process::Command::new(root().join("bench/workloads/record"));
+    record.args([&traces, "sor", "nosuch"]).env("DEADHEAT", "false");
+    let ran = ran(&mut record);
+    ran.fails_with(&["`nosuch`"]);
+    assert!(!std::path::Path::new(&traces).exists(), "nothing is begun");
+}
+
 /// Stands for deadheat: says what it is called with, and fails at one table, having written results.
 const FAKE: &str = r#"#!/bin/sh
 echo "called with $*"

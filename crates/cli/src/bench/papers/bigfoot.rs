@@ -57,7 +57,16 @@ fn table(
     }
     let mut means = vec!["**mean**".to_owned()];
     means.resize(names.len(), String::new());
-    means.extend(sums.into_iter().map(|sum| cell(geometric_mean(sum.into_iter()))));
+    let programs = rows(results).len();
+    means.extend(sums.into_iter().map(|sum| {
+        let of = sum.len();
+        let mean = geometric_mean(sum.into_iter());
+        // Means of different programs cannot be compared.
+        match mean {
+            Some(mean) if of < programs => format!("{} ({of} of {programs})", number(mean)),
+            mean => cell(mean),
+        }
+    }));
     table.row(means);
     table
 }
@@ -87,7 +96,7 @@ pub fn table_1(sources: &Sources<'_>) -> Result<String> {
         },
     );
     Ok(format!(
-        "{table}\nOverhead is what comes on top of the base, as a multiple of it. The means are geometric, of overheads above 0. {COLUMNS}\n"
+        "{table}\nOverhead is what comes on top of the base, as a multiple of it. The means are geometric, of overheads above 0, and say of how many programs where these are not all. {COLUMNS}\n"
     ))
 }
 
@@ -104,4 +113,32 @@ pub fn table_2(sources: &Sources<'_>) -> Result<String> {
     Ok(format!(
         "{table}\nPeak memory of the process, not the smallest heap as there; what comes on top of the base, as a multiple of it. {COLUMNS}\n"
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::results::tests::{point, results};
+
+    #[test]
+    fn a_mean_says_of_how_many_programs_it_is() {
+        let measured = results(vec![
+            point("crypt", NATIVE, &[1.0], 10),
+            point("crypt", "ft", &[4.0], 10),
+            point("crypt", DEADHEAT, &[3.0], 10),
+            point("fft", NATIVE, &[1.0], 10),
+            point("fft", "ft", &[4.0], 10),
+            // Nothing comes on top.
+            point("fft", DEADHEAT, &[0.9], 10),
+        ]);
+        let text = table(&measured, Quantity::Time, &["program"], |native| {
+            vec![native.workload.clone()]
+        })
+        .to_string();
+        let mean = text.lines().last().unwrap_or_default();
+        assert!(
+            mean.starts_with("| **mean** | 3.00 | – | – | – | 2.00 (1 of 2) |"),
+            "{text}"
+        );
+    }
 }

@@ -1,5 +1,6 @@
 //! Traces of workloads, and what detectors make of them.
 
+use crate::term::Term;
 use crate::traces;
 use anyhow::{Context, Result, bail};
 use deadheat_detect::select::{self, Choice};
@@ -60,6 +61,22 @@ impl Traces {
         }
         files.sort();
         Ok(Traces { files })
+    }
+
+    /// Says which are cut off: only their end tells, and analyses, of which there are many, do not say so each time.
+    pub fn warn(&self, term: Term) -> Result<()> {
+        for (_, path) in &self.files {
+            let mut source = traces::open(path)?;
+            let mut block = Vec::new();
+            while source
+                .next_block(&mut block)
+                .with_context(|| path.display().to_string())?
+            {}
+            if let Some(truncation) = source.truncation() {
+                term.warn(&format!("{}: {truncation}", path.display()));
+            }
+        }
+        Ok(())
     }
 }
 
