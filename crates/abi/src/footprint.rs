@@ -3,7 +3,7 @@
 //! Instrumented code keeps one in its frame for the accesses of inner loops that the loops around them leave to be checked at
 //! their end (BigFoot's footprints, kept in the frame). [`crate::hooks::READ_GATHER`] adds a row where an inner loop is left,
 //! [`crate::hooks::READ_COLUMN`] places in equal distances, [`crate::hooks::READ_COMMIT`] checks all where the outermost loop is left.
-//! Where that begins, `high` and `tiles` are 0.
+//! Where that begins, `high` and `tiles` are 0, and `left` is [`ROWS`].
 //!
 //! Rows become *tiles*, equal rows in equal distances, and tiles that lie side by side, or one below the other, larger ones: a
 //! matrix that is transposed block by block is one tile at the end. Blocks that are not complete wait on a small stack.
@@ -31,6 +31,8 @@ pub struct Footprint {
     pub same: [usize; 2],
     /// How many known rows were neither of them, lately.
     pub missed: usize,
+    /// How many rows and columns may still come before all of it is checked, below 0 once one more has.
+    pub left: usize,
 }
 
 /// Equal rows in equal distances.
@@ -50,11 +52,18 @@ pub struct Tile {
 /// A block of a nest that goes by blocks, what there is of its row of blocks, and what there is of all.
 pub const TILES: usize = 3;
 /// Words of a footprint.
-pub const WORDS: u64 = 7 + 4 * (TILES as u64 + 1);
+pub const WORDS: u64 = 8 + 4 * (TILES as u64 + 1);
 /// Which of them is `high`.
 pub const HIGH: u64 = 1;
 /// Which of them is `tiles`.
 pub const COUNT: u64 = 3;
+
+/// Which of them is `left`.
+pub const LEFT: u64 = WORDS - 1;
+
+/// After so many rows and columns what there is of them is checked, though the loops go on: they may never end, or another thread ends
+/// the program in the middle of them.
+pub const ROWS: usize = 1 << 14;
 
 /// After so many known rows that were not expected, others are.
 const MISSES: usize = 2;
@@ -65,6 +74,7 @@ pub const LONG: usize = 2048;
 const _: () = assert!(size_of::<Footprint>() as u64 == WORDS * 8);
 const _: () = assert!(offset_of!(Footprint, high) as u64 == HIGH * 8);
 const _: () = assert!(offset_of!(Footprint, tiles) as u64 == COUNT * 8);
+const _: () = assert!(offset_of!(Footprint, left) as u64 == LEFT * 8);
 
 impl Footprint {
     /// A row is accessed. `check` is given what the following rows do not continue.
@@ -133,6 +143,14 @@ impl Footprint {
     pub fn commit(&mut self, mut check: impl FnMut(Tile)) {
         self.close(&mut check);
         self.flush(check);
+    }
+
+    /// The same if it is time: to be called once `left` has been counted down for a row or column, before that is added.
+    pub fn commit_due(&mut self, check: impl FnMut(Tile)) {
+        if self.left > ROWS {
+            self.commit(check);
+            self.left = ROWS;
+        }
     }
 
     fn flush(&mut self, check: impl FnMut(Tile)) {

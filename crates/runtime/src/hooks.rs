@@ -170,7 +170,7 @@ extern "C" fn strided<const WRITE: bool>(
     );
 }
 
-/// Adds a row to a footprint; what it does not continue is checked.
+/// Adds a row to a footprint, which has been counted; what it does not continue is checked.
 ///
 /// # Safety
 /// The footprint is the caller's own.
@@ -183,7 +183,9 @@ unsafe extern "C" fn gather<const WRITE: bool>(
 ) {
     // SAFETY: by contract, a variable of the function that has called.
     let footprint = unsafe { &mut *footprint };
-    footprint.add(addr, len, |tile| check_tile::<WRITE>(tile, context, pc));
+    let check = |tile| check_tile::<WRITE>(tile, context, pc);
+    footprint.commit_due(check);
+    footprint.add(addr, len, check);
 }
 
 /// The same for places in equal distances.
@@ -202,7 +204,10 @@ unsafe extern "C" fn gather_column<const WRITE: bool>(
     let footprint = unsafe { &mut *footprint };
     const COLUMN: usize = names::COLUMN as usize;
     let column = (places / COLUMN, stride, places % COLUMN);
-    footprint.add_column(addr, column, |tile| check_tile::<WRITE>(tile, context, pc));
+    let check = |tile| check_tile::<WRITE>(tile, context, pc);
+    footprint.left = footprint.left.wrapping_sub(1);
+    footprint.commit_due(check);
+    footprint.add_column(addr, column, check);
 }
 
 /// Checks what a footprint holds.
@@ -255,6 +260,8 @@ macro_rules! gathering {
         #[unsafe(naked)]
         unsafe extern "C" fn $name() {
             naked_asm!(
+                "sub qword ptr [rdi + {left}], 1",
+                "jc 3f",
                 "cmp rsi, [rdi + {low}]",
                 "jb 2f",
                 "cmp rsi, [rdi + {high}]",
@@ -294,6 +301,7 @@ macro_rules! gathering {
                 low = const offset_of!(Footprint, low),
                 high = const offset_of!(Footprint, high),
                 until = const offset_of!(Footprint, until),
+                left = const offset_of!(Footprint, left),
                 rest = sym $rest,
             )
         }
@@ -665,6 +673,7 @@ const _: () = assert!(
 mod tests {
     use super::*;
     use crate::stress::Random;
+    use deadheat_abi::footprint::ROWS;
     use std::cell::{Cell, RefCell};
     use std::collections::BTreeSet;
 
@@ -681,6 +690,7 @@ mod tests {
 
     extern "C" fn add(footprint: &mut Footprint, addr: usize, len: usize) {
         LEFT.set(LEFT.get() + 1);
+        footprint.commit_due(checked);
         footprint.add(addr, len, checked);
     }
 
@@ -738,6 +748,20 @@ mod tests {
         assert_eq!([go_through(), go_through()], [1, 1]);
         footprint.commit(checked);
         assert_eq!(CHECKED.take().len(), 8 * 16);
+    }
+
+    #[test]
+    fn of_rows_that_come_for_ever_all_is_checked_now_and_then() {
+        let gather = gather();
+        let mut footprint = Footprint::default();
+        for last in 1..5 {
+            // One and the same, one after another, and a tile that is gone through again.
+            for row in (0..ROWS).map(|n| if n % 2 == 0 { 0 } else { 64 * (n % 100) }) {
+                gather(&mut footprint, 4096 + row, 16);
+            }
+            let checked = CHECKED.take().len();
+            assert!(last == 1 || checked == 51 * 16, "{checked}");
+        }
     }
 
     #[test]

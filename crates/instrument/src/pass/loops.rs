@@ -527,8 +527,13 @@ impl<'m> Frame<'_, 'm> {
         let variable = builder.local(footprint::WORDS);
         builder.before(self.nest.blocks[of.entry].terminator());
         builder.without_line();
-        for word in [footprint::HIGH, footprint::COUNT] {
-            builder.store(ir.number(0), builder.offset(variable, word * 8));
+        let rows = footprint::ROWS as u64;
+        for (word, value) in [
+            (footprint::HIGH, 0),
+            (footprint::COUNT, 0),
+            (footprint::LEFT, rows),
+        ] {
+            builder.store(ir.number(value), builder.offset(variable, word * 8));
         }
         self.footprints.push(Shared {
             variable,
