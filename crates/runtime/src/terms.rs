@@ -89,7 +89,7 @@ pub fn next(slot: Slot, base: u64, slots: u32) {
 }
 
 #[cfg(test)]
-pub mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::spin::{Guard, Spin};
 
@@ -103,6 +103,7 @@ pub mod tests {
         _guard: Guard<'static, ()>,
     }
 
+    /// Waits for whoever has it.
     pub fn alone() -> Alone {
         Alone { _guard: ALONE.lock() }
     }
