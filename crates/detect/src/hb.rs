@@ -148,6 +148,13 @@ impl HbThread {
         self.set_time(self.slot, self.time + 1);
     }
 
+    /// Starts its next time, so that what it has done is told from what it does with what it has just learned.
+    pub fn part(&mut self) {
+        self.tick();
+        // Nothing was released.
+        self.learned = self.time;
+    }
+
     #[inline]
     fn set_time(&mut self, slot: Slot, time: u64) {
         (self.slot, self.time) = (slot, time);

@@ -6,7 +6,7 @@
 
 use crate::thread::{self, Thread};
 use crate::{
-    alloc, channel, code, counts, exit, limits, locks, memory, outside, owners, partly, places, races,
+    alloc, amid, channel, code, counts, exit, limits, locks, memory, outside, owners, partly, places, races,
     record, registry, shadow, side, sync,
 };
 
@@ -22,6 +22,7 @@ pub fn before() {
     registry::hold();
     // Whoever holds it waits for threads that may wait for any of those that follow.
     owners::hold();
+    amid::hold();
     memory::hold();
     locks::hold();
     places::hold();
@@ -46,6 +47,7 @@ pub fn parent() {
     places::let_go();
     locks::let_go();
     memory::let_go();
+    amid::let_go();
     owners::let_go();
     registry::let_go();
     races::let_go();

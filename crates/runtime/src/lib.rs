@@ -8,6 +8,7 @@
 //! - Nothing is written but through [`channel`] and, where there is no reporter to tell it, [`log`].
 
 pub mod alloc;
+pub mod amid;
 pub mod ample;
 pub mod cell;
 pub mod channel;

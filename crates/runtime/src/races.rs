@@ -9,7 +9,7 @@ use crate::registry;
 use crate::spin::Spin;
 use crate::stacks::Stack;
 use crate::thread::{self, Thread};
-use crate::{ample, exit, memory, outside, plain};
+use crate::{amid, ample, exit, memory, outside, plain};
 use deadheat_event::{AccessKind, Prior};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
@@ -96,7 +96,7 @@ fn order(side: &Side) -> (u32, u8, bool) {
 #[inline(never)]
 pub fn report(t: &mut Thread, granule: usize, present: Present, found: &[Found]) {
     let mut new = found.to_vec();
-    new.retain(|found| !told(&present, found));
+    new.retain(|found| !amid::orders(t, found) && !told(&present, found));
     if new.is_empty() {
         return;
     }

@@ -23,7 +23,7 @@ use crate::stretches::Stretches;
 use crate::sweeps::Sweeps;
 use crate::terms::{self, LAST_TIME, WORN};
 use crate::tls::{self, Tls};
-use crate::{cell, channel, intercept, outside, partly, shadow, side, this};
+use crate::{amid, cell, channel, intercept, outside, partly, shadow, side, this};
 use deadheat_abi::shadow::{EPOCH, SIDE, TERM_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
 use deadheat_detect::hb::{self, Changed, HbThread};
@@ -251,6 +251,7 @@ impl Thread {
     /// To be called after the clock may have changed: what depends on it follows.
     #[inline(always)]
     pub fn refresh(&mut self) {
+        amid::learned(self);
         self.epoch = self.pack();
         let times = self.hb.times();
         (self.times, self.times_len) = (times.as_ptr(), times.len());

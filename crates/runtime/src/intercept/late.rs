@@ -4,16 +4,19 @@
 //!
 //! The kernel is given [`relay`] for a handler; the program is told of its own. A signal that has to wait is put by with
 //! all that the kernel says of it, and sent to the thread again when it leaves the runtime.
+//!
+//! A handler that has not interrupted a system call is in the midst of what its thread does ([`crate::amid`]).
 
 use super::signals::SIGACTION;
+use crate::amid;
 use crate::spin::Spin;
-use crate::thread::shut;
+use crate::thread::{self, shut};
 use crate::tls;
-use core::cell::UnsafeCell;
+use core::cell::{Cell, UnsafeCell};
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
 use core::sync::atomic::{AtomicI32, Ordering};
-use libc::{sigaction, siginfo_t};
+use libc::{sigaction, siginfo_t, ucontext_t};
 
 const SIGNALS: usize = 65;
 
@@ -109,6 +112,8 @@ unsafe extern "C" fn relay(signal: c_int, info: *mut siginfo_t, context: *mut c_
     });
     let Some(own) = own else { return };
     super::notify::came(signal);
+    // SAFETY: what the kernel gave.
+    let _amid = (AGAIN.get() || !unsafe { at_system_call(context.cast()) }).then(Amid::begin);
     // SAFETY: the program's handler, with what the kernel gave and by the type that its flags say.
     unsafe {
         if own.sa_flags & libc::SA_SIGINFO != 0 {
@@ -121,6 +126,43 @@ unsafe extern "C" fn relay(signal: c_int, info: *mut siginfo_t, context: *mut c_
             handler(signal);
         }
     }
+}
+
+/// Whether what was interrupted is a system call, which is over or will be made again.
+///
+/// # Safety
+/// What the kernel gave to a handler.
+unsafe fn at_system_call(context: *const ucontext_t) -> bool {
+    const SYSCALL: [u8; 2] = [0x0f, 0x05];
+    const PAGE: usize = 12;
+    // SAFETY: what the kernel gave.
+    let next = unsafe { (*context).uc_mcontext.gregs[libc::REG_RIP as usize] } as usize;
+    [next, next.wrapping_sub(2)].into_iter().any(|at| {
+        let is_there = at >> PAGE == next >> PAGE && (at + 1) >> PAGE == next >> PAGE;
+        // SAFETY: in the page that is executed.
+        is_there && unsafe { core::ptr::with_exposed_provenance::<[u8; 2]>(at).read() } == SYSCALL
+    })
+}
+
+/// A handler is running, which may be left by an exception.
+struct Amid;
+
+impl Amid {
+    fn begin() -> Amid {
+        thread::with(amid::begin);
+        Amid
+    }
+}
+
+impl Drop for Amid {
+    fn drop(&mut self) {
+        thread::with(amid::end);
+    }
+}
+
+thread_local! {
+    /// Whether a signal is being sent again that had to wait.
+    static AGAIN: Cell<bool> = const { Cell::new(false) };
 }
 
 /// A signal that waits.
@@ -189,6 +231,7 @@ pub fn deliver() {
             let info = (*waiting.info.get()).assume_init();
             let signal = waiting.signal.load(Ordering::Relaxed);
             waiting.thread.store(0, Ordering::Release);
+            AGAIN.set(true);
             libc::syscall(
                 libc::SYS_rt_tgsigqueueinfo,
                 process,
@@ -196,6 +239,7 @@ pub fn deliver() {
                 signal,
                 &raw const info,
             );
+            AGAIN.set(false);
         }
     }
 }
