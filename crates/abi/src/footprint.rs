@@ -63,7 +63,7 @@ pub const LEFT: u64 = WORDS - 1;
 
 /// After so many rows and columns what there is of them is checked, though the loops go on: they may never end, or another thread ends
 /// the program in the middle of them.
-pub const ROWS: usize = 1 << 14;
+pub const ROWS: usize = 1 << 20;
 
 /// After so many known rows that were not expected, others are.
 const MISSES: usize = 2;

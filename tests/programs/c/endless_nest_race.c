@@ -4,7 +4,7 @@
 // (How often it is seen depends on when the program ends.)
 #include "../include/threads.h"
 
-enum { SIZE = 100, ROUNDS = 100000 };
+enum { SIZE = 100, ROUNDS = 3000000 };
 
 static long ring[SIZE];
 static volatile long times = -1, width = SIZE;
