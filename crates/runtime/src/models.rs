@@ -292,15 +292,17 @@ fn without_the_barrier_or_without_waiting_changes_are_lost() {
 /// two at every step, so every change of hands is there.
 struct Sides<const THREADS: usize> {
     times: u8,
-    /// Without it it must not work: whether the words of a cell with a state elsewhere change only by who holds it.
+    /// Without these it must not work: whether the words of a cell with a state elsewhere change only by who holds that, and
+    /// whether who holds it looks again whether the cell leads to it.
     holds: bool,
+    looks_again: bool,
 }
 
-/// The word of a cell: a number, or one of these and where the state is.
+/// The word of a cell: a number, or this and where the state is.
 const ELSEWHERE: u8 = 0x80;
-const HELD: u8 = 0x40;
-/// States: one for each thread, so none is ever waited for.
+/// States: one for each thread, so none is ever waited for; and their locks.
 const STATE: u8 = 1;
+const STATE_LOCK: u8 = STATE + MOST as u8;
 
 impl<const THREADS: usize> Protocol for Sides<THREADS> {
     const THREADS: usize = THREADS;
@@ -340,34 +342,39 @@ impl<const THREADS: usize> Protocol for Sides<THREADS> {
                 m.store(cpu, index, 0);
                 0
             }
-            // `access`: hold, look, put together, let go.
+            // `access`: hold the state, look whether it is the cell's, look into it, put together, give back, let go.
             4 => {
-                if word & HELD != 0 {
-                    return reload(m, cpu);
-                }
-                if !m.is_drained(cpu) {
+                registers[1] = word & !ELSEWHERE;
+                let lock = (registers[1] + STATE_LOCK - STATE) as usize;
+                if !m.is_drained(cpu) || m.memory[lock] != 0 {
                     return false;
                 }
-                if m.memory[CELL as usize] != word {
-                    return reload(m, cpu);
-                }
-                if self.holds {
-                    m.memory[CELL as usize] = word | HELD;
-                }
-                registers[1] = word & 0x3f;
+                m.memory[lock] = u8::from(self.holds);
                 5
             }
             5 => {
-                registers[2] = m.load(cpu, index);
-                6
+                let is_led_to = m.load(cpu, CELL) == word;
+                if is_led_to || !self.looks_again { 6 } else { 9 }
             }
             6 => {
-                // Given back: it is empty, and whose it is may fill it again.
-                m.store(cpu, index, 0);
+                registers[2] = m.load(cpu, index);
                 7
             }
             7 => {
                 m.store(cpu, CELL, count + 1);
+                8
+            }
+            // It is empty, and whose it is may fill it again.
+            8 => {
+                m.store(cpu, index, 0);
+                11
+            }
+            9 => {
+                m.store(cpu, index + STATE_LOCK - STATE, 0);
+                0
+            }
+            11 => {
+                m.store(cpu, index + STATE_LOCK - STATE, 0);
                 12
             }
             // In the word, by a locked instruction.
@@ -405,20 +412,10 @@ impl<const THREADS: usize> Protocol for Sides<THREADS> {
         let word = machine.memory[CELL as usize];
         let count = match word & ELSEWHERE {
             0 => word,
-            _ => machine.memory[(word & 0x3f) as usize],
+            _ => machine.memory[(word & !ELSEWHERE) as usize],
         };
         count as usize == THREADS * self.times as usize
     }
-}
-
-/// Begins again, if that could make a difference.
-fn reload(m: &mut Machine, cpu: usize) -> bool {
-    let changed = m.load(cpu, CELL) != m.cpus[cpu].registers[0];
-    if changed {
-        m.cpus[cpu].at = 0;
-        m.cpus[cpu].registers = [0; 3];
-    }
-    changed
 }
 
 #[test]
@@ -426,22 +423,27 @@ fn a_state_goes_elsewhere_and_comes_back_and_no_access_is_lost() {
     let sides = Sides::<2> {
         times: 4,
         holds: true,
+        looks_again: true,
     };
     assert!(explore(&sides).expect("all runs are right") > 1000);
     let sides = Sides::<3> {
         times: 2,
         holds: true,
+        looks_again: true,
     };
     assert!(explore(&sides).expect("all runs are right") > 1000);
 }
 
 #[test]
-fn without_holding_the_cell_accesses_are_lost() {
-    let sides = Sides::<2> {
-        times: 2,
-        holds: false,
-    };
-    assert_eq!(explore(&sides), Err("a change is lost"));
+fn without_holding_the_state_or_looking_again_accesses_are_lost() {
+    for (holds, looks_again) in [(false, true), (true, false)] {
+        let sides = Sides::<3> {
+            times: 2,
+            holds,
+            looks_again,
+        };
+        assert_eq!(explore(&sides), Err("a change is lost"));
+    }
 }
 
 /// [`crate::summary`]: threads count up in one region, in its cell while it has an owner, else in its summary, and change between

@@ -12,14 +12,16 @@
 //! so that this reader's inline test still succeeds (or an id by which each reader finds its own last read, see [`kept`]):
 //!
 //! ```text
-//!  63      50 49         37 36   35           0
-//! ┌──────────┬─────────────┬──────┬────────────┐
-//! │   SIDE   │ generation  │ held │   index    │
-//! └──────────┴─────────────┴──────┴────────────┘
+//!  63      50 49         37 36 35           0
+//! ┌──────────┬─────────────┬──┬────────────┐
+//! │   SIDE   │ generation  │ 0│   index    │
+//! └──────────┴─────────────┴──┴────────────┘
 //! ```
 //!
-//! `held` is the lock of the cell and its side state. Without it the words of such a cell do not change. The generation
-//! changes whenever an index is used again, so a word that is still the same means a state that is still there. Cells whose
+//! The lock of the cell and its side state is in the state: so the cell's line, which all who use an atomic look at, need not change
+//! when the state does. Without the lock the words of such a cell do not change. The generation
+//! changes whenever an index is used again, so a word that is still the same when the lock is taken means a state that is still there; otherwise the lock is
+//! another cell's, or nobody's, and given back at once. Cells whose
 //! highest bit of the index is set have another kind of state ([`crate::partly`]).
 
 use crate::cell::{self, Cell, FIRST_SIDE, Found, Step, bytes, word};
@@ -33,7 +35,8 @@ use crate::{checks, readers, shadow};
 use deadheat_abi::shadow::{EPOCH, TERM_SHIFT};
 use deadheat_detect::history::Class;
 use deadheat_event::AccessKind;
-use std::sync::atomic::Ordering;
+use std::cell::UnsafeCell;
+use std::sync::atomic::{AtomicU16, Ordering};
 
 mod few;
 pub mod kept;
@@ -50,7 +53,6 @@ pub use seen::{KEY_BITS, has_read};
 use seen::{see, seen};
 
 const INDEX_BITS: u32 = 36;
-const HELD: u64 = 1 << INDEX_BITS;
 /// Where the generation is in a cell's first word.
 pub const GENERATION_SHIFT: u32 = INDEX_BITS + 1;
 /// How many there are.
@@ -59,20 +61,49 @@ pub const GENERATIONS: u64 = 1 << (TERM_SHIFT - GENERATION_SHIFT);
 /// The bytes of the two halves.
 const HALVES: [u8; 2] = [0x0f, 0xf0];
 
-/// A side state. Touched only by who holds its cell. Zero bytes are one.
+/// The line of memory that a side state is: its parts, and their lock. Zero bytes are one.
+#[repr(C, align(64))]
+pub struct Line {
+    /// These two, with `more` of the state, are touched only by who holds the line.
+    said: UnsafeCell<Said>,
+    kind: UnsafeCell<Kind>,
+    /// [`TURN`] while somebody holds it.
+    held: AtomicU16,
+}
+
+// SAFETY: `said` and `kind` are touched only by who holds the line, or is the only one to know of it.
+unsafe impl Sync for Line {}
+
+const _: () = assert!(size_of::<Line>() == 64);
+
+/// What a side state says.
 #[derive(Default)]
-#[repr(align(64))]
-pub struct Side {
+struct Said {
     /// What is known, in the form that `form` says.
     words: [u64; few::MOST],
     more: Option<Box<More>>,
-    generation: u32,
+}
+
+/// What kind of side state it is.
+#[derive(Default)]
+struct Kind {
+    generation: u16,
     /// Of a [`Few`].
     classes: u16,
     form: Form,
     /// How many reads in a row have repeated one of the same thread.
     repeats: u8,
 }
+
+/// A side state that is held.
+pub struct Side<'a> {
+    said: &'a mut Said,
+    kind: &'a mut Kind,
+}
+
+/// What `held` is while a line is held: another number in each process that a `fork` makes, since the child does not have the threads that
+/// held lines in its parent.
+static TURN: AtomicU16 = AtomicU16::new(1);
 
 /// How a side state says what it says.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -102,9 +133,9 @@ enum More {
 pub const SIDES: usize = 1 << 30;
 
 /// All of them. Looked at in [`crate::quick`], too.
-pub static SIDE: Table<Side> = Table::new();
+pub static SIDE: Table<Line> = Table::new();
 /// How long one is.
-pub const SIZE: usize = size_of::<Side>();
+pub const SIZE: usize = size_of::<Line>();
 static POOL: Pool = Pool::new();
 
 /// Maps the table ahead of its first use, or says why not.
@@ -113,8 +144,62 @@ pub fn reserve() -> Result<(), i32> {
     rolls::reserve()
 }
 
-fn state(index: u64) -> *mut Side {
-    SIDE.at(index as usize % SIDES, SIDES)
+/// The index in a cell's first word.
+fn index(first: u64) -> u64 {
+    first & ((1 << INDEX_BITS) - 1)
+}
+
+/// The line of the state that a cell's first word names.
+fn line(first: u64) -> &'static Line {
+    // SAFETY: within the table, which is mapped for good; zero bytes are a line.
+    unsafe { &*SIDE.at(index(first) as usize % SIDES, SIDES) }
+}
+
+impl Line {
+    /// Its state.
+    ///
+    /// # Safety
+    /// The line is held, or only the caller knows of it, and nobody else in this thread has the state.
+    #[inline(always)]
+    unsafe fn side(&self) -> Side<'_> {
+        // SAFETY: as the caller promises.
+        unsafe {
+            Side {
+                said: &mut *self.said.get(),
+                kind: &mut *self.kind.get(),
+            }
+        }
+    }
+
+    /// Takes the lock, if nobody has it.
+    #[inline(always)]
+    fn take(&self) -> bool {
+        let (now, turn) = (self.held.load(Ordering::Relaxed), TURN.load(Ordering::Relaxed));
+        now != turn
+            && self
+                .held
+                .compare_exchange(now, turn, Ordering::Acquire, Ordering::Relaxed)
+                .is_ok()
+    }
+}
+
+/// The lock of a line, and of the cell that leads to it.
+struct Held(&'static Line);
+
+impl Drop for Held {
+    #[inline(always)]
+    fn drop(&mut self) {
+        self.0.held.store(0, Ordering::Release);
+    }
+}
+
+impl Held {
+    /// Its state.
+    #[inline(always)]
+    fn side(&mut self) -> Side<'_> {
+        // SAFETY: it is held, and `self` borrowed for as long.
+        unsafe { self.0.side() }
+    }
 }
 
 /// Takes the locks of the free states and of the rolls, before a `fork`.
@@ -129,8 +214,11 @@ pub fn let_go() {
     POOL.let_go();
 }
 
-/// All cells are forgotten.
+/// All cells are forgotten, in the child of a `fork`.
 pub fn forget_all() {
+    // No thread holds anything; 0 is nobody.
+    let turn = TURN.load(Ordering::Relaxed);
+    TURN.store(turn.checked_add(1).unwrap_or(1), Ordering::Relaxed);
     rolls::forget_all();
 }
 
@@ -140,17 +228,17 @@ pub fn count() -> u64 {
 }
 
 /// A state and its index. The caller is the only one to know of it.
-fn take(t: &mut Thread) -> (u64, &'static mut Side) {
+fn take(t: &mut Thread) -> (u64, Side<'static>) {
     let index = POOL.take(&mut t.sides);
-    // SAFETY: within the table. The state was never used (zero bytes, which are its default) or was left by `give`; in
-    // both cases nobody else has its index.
-    let side = unsafe { &mut *state(index) };
-    side.generation += 1;
+    // SAFETY: the state was never used (zero bytes, which are its default) or was left by `give`; in both cases nobody
+    // else has its index, but for who finds out at once that the state is another one.
+    let side = unsafe { line(index).side() };
+    side.kind.generation += 1;
     (index, side)
 }
 
-/// Gives a state back to be used again.
-fn give(t: &mut Thread, index: u64, side: &mut Side) {
+/// Gives a state back to be used again. No cell leads to it any more.
+fn give(t: &mut Thread, index: u64, mut side: Side<'_>) {
     side.empty();
     if !side.is_worn() {
         POOL.give(&mut t.sides, index);
@@ -161,8 +249,6 @@ fn give(t: &mut Thread, index: u64, side: &mut Side) {
 pub fn give_all(t: &mut Thread) {
     POOL.give_all(&mut t.sides);
 }
-
-const _: () = assert!(SIZE == 64);
 
 /// A word, as far as it is about `mask`.
 fn only(word: u64, mask: u8) -> u64 {
@@ -186,7 +272,7 @@ fn unite(t: &mut Thread, low: u64, high: u64) -> Option<u64> {
     Some(word(low, both, bytes(low) | bytes(high)))
 }
 
-impl Side {
+impl Side<'_> {
     fn fill(&mut self, (write, read): (u64, u64)) {
         // Reads that others are behind of cannot be cut in two.
         if !cell::place(read).is_readers() {
@@ -205,7 +291,7 @@ impl Side {
     /// Whether it has been through all generations. Then it is not used again: what threads know to be in a state of this name would be
     /// taken for known of the next. That costs less than a hundredth of a byte for each use.
     fn is_worn(&self) -> bool {
-        u64::from(self.generation) >= GENERATIONS - 1
+        u64::from(self.kind.generation) >= GENERATIONS - 1
     }
 
     /// Says nothing, and has nothing elsewhere.
@@ -213,7 +299,7 @@ impl Side {
         if let Some((_, enrolled)) = self.enrolled() {
             enrolled.leave();
         }
-        self.more = None;
+        self.said.more = None;
         self.set_halves([(0, 0); 2]);
     }
 
@@ -230,29 +316,29 @@ impl Side {
     }
 
     fn halves(&self) -> [(u64, u64); 2] {
-        let [a, b, c, d, ..] = self.words;
+        let [a, b, c, d, ..] = self.said.words;
         [(a, b), (c, d)]
     }
 
     fn set_halves(&mut self, [(a, b), (c, d)]: [(u64, u64); 2]) {
-        self.words = [a, b, c, d, 0, 0];
-        self.form = Form::Halves;
+        self.said.words = [a, b, c, d, 0, 0];
+        self.kind.form = Form::Halves;
     }
 
     fn set_few(&mut self, few: Few) {
-        (self.words, self.classes) = (few.words, few.classes);
-        self.form = Form::Few;
+        (self.said.words, self.kind.classes) = (few.words, few.classes);
+        self.kind.form = Form::Few;
     }
 
     fn set_more(&mut self, more: More) {
-        self.more = Some(Box::new(more));
-        self.form = Form::More;
+        self.said.more = Some(Box::new(more));
+        self.kind.form = Form::More;
     }
 
     fn few(&self) -> Few {
         Few {
-            words: self.words,
-            classes: self.classes,
+            words: self.said.words,
+            classes: self.kind.classes,
         }
     }
 
@@ -266,15 +352,17 @@ impl Side {
         at: Place,
         found: &mut Vec<Found>,
     ) {
-        if self.form == Form::Kept && self.access_kept(t, mask, Class { kind, atomic }, at, found) {
+        if self.kind.form == Form::Kept && self.access_kept(t, mask, Class { kind, atomic }, at, found) {
             return;
         }
-        if self.form == Form::Enrolled && self.access_enrolled(t, mask, Class { kind, atomic }, at, found) {
+        if self.kind.form == Form::Enrolled
+            && self.access_enrolled(t, mask, Class { kind, atomic }, at, found)
+        {
             return;
         }
-        self.repeats = 0;
+        self.kind.repeats = 0;
         let mut left = mask;
-        if !atomic && self.form == Form::Halves {
+        if !atomic && self.kind.form == Form::Halves {
             let mut halves = self.halves();
             for (half, words) in HALVES.iter().zip(&mut halves) {
                 let mask = mask & half;
@@ -300,12 +388,12 @@ impl Side {
         if left == 0 {
             return;
         }
-        if self.form == Form::Halves
+        if self.kind.form == Form::Halves
             && let Some(few) = Few::of_halves(self.halves())
         {
             self.set_few(few);
         }
-        if self.form == Form::Few && t.fits() {
+        if self.kind.form == Form::Few && t.fits() {
             let before = found.len();
             let mut few = self.few();
             if few.access(t, left, Class { kind, atomic }, at, found) {
@@ -324,7 +412,7 @@ impl Side {
                 {
                     return;
                 }
-                if self.form != Form::More {
+                if self.kind.form != Form::More {
                     self.set_more(More::Many(many));
                 }
             }
@@ -344,25 +432,25 @@ impl Side {
         at: Place,
         found: &mut Vec<Found>,
     ) -> bool {
-        let Some(More::Kept(kept)) = self.more.as_deref_mut() else {
+        let Some(More::Kept(kept)) = self.said.more.as_deref_mut() else {
             return false;
         };
         let mut few = Few {
-            words: self.words,
-            classes: self.classes,
+            words: self.said.words,
+            classes: self.kind.classes,
         };
         // Reads race with no reads.
         if class.kind == AccessKind::Read && t.fits() {
             let before = found.len();
             let mut after = few;
             if after.access(t, mask, class, at, found) && after.len() + kept.count() <= few::MOST {
-                (self.words, self.classes) = (after.words, after.classes);
+                (self.said.words, self.kind.classes) = (after.words, after.classes);
                 return true;
             }
             found.truncate(before);
         }
         kept.take().for_each(|read| few.add_read(read));
-        self.more = None;
+        self.said.more = None;
         self.set_few(few);
         false
     }
@@ -372,25 +460,25 @@ impl Side {
     #[inline(never)]
     fn keep(&mut self, t: &mut Thread, id: u64, mask: u8, at: Place) -> bool {
         let new = word(t.epoch, at, mask);
-        let is_read = usize::from(self.classes) % 4 == Class::READ.index();
-        if self.words[0] != new || !is_read || t.blind {
+        let is_read = usize::from(self.kind.classes) % 4 == Class::READ.index();
+        if self.said.words[0] != new || !is_read || t.blind {
             return false;
         }
-        if self.form == Form::Few {
-            self.more = Some(Box::new(More::Kept(Kept::default())));
-            self.form = Form::Kept;
+        if self.kind.form == Form::Few {
+            self.said.more = Some(Box::new(More::Kept(Kept::default())));
+            self.kind.form = Form::Kept;
         }
-        let Some(More::Kept(kept)) = self.more.as_deref_mut() else {
+        let Some(More::Kept(kept)) = self.said.more.as_deref_mut() else {
             return false;
         };
         let given = kept.give(t, id, mask, at);
         if given {
-            self.words.rotate_left(1);
-            self.words[few::MOST - 1] = 0;
-            self.classes >>= 2;
+            self.said.words.rotate_left(1);
+            self.said.words[few::MOST - 1] = 0;
+            self.kind.classes >>= 2;
         } else if kept.count() == 0 {
-            self.more = None;
-            self.form = Form::Few;
+            self.said.more = None;
+            self.kind.form = Form::Few;
         }
         given
     }
@@ -404,7 +492,7 @@ impl Side {
         at: Place,
         found: &mut Vec<Found>,
     ) -> bool {
-        let Some(More::Many(many)) = self.more.as_deref_mut() else {
+        let Some(More::Many(many)) = self.said.more.as_deref_mut() else {
             return false;
         };
         if kind == AccessKind::Read {
@@ -413,7 +501,7 @@ impl Side {
         match many.write(t, mask, at, found) {
             Written::Known => true,
             Written::Word(word) => {
-                self.more = None;
+                self.said.more = None;
                 self.fill((word, word));
                 true
             }
@@ -431,7 +519,7 @@ impl Side {
         at: Place,
         found: &mut Vec<Found>,
     ) {
-        let runs = match (self.form, self.more.as_deref()) {
+        let runs = match (self.kind.form, self.said.more.as_deref()) {
             (Form::Halves, _) => {
                 let halves = self.halves();
                 Some(Runs::of(|byte| halves[byte as usize / 4]))
@@ -443,7 +531,7 @@ impl Side {
         if let Some(runs) = runs {
             self.set_more(More::Runs(runs));
         }
-        let Some(More::Runs(runs)) = self.more.as_deref_mut() else {
+        let Some(More::Runs(runs)) = self.said.more.as_deref_mut() else {
             return;
         };
         runs.access(t, mask, kind, atomic, at, found);
@@ -451,7 +539,7 @@ impl Side {
             && !atomic
             && let Some(halves) = runs.pack()
         {
-            self.more = None;
+            self.said.more = None;
             self.set_halves(halves);
         }
     }
@@ -459,10 +547,12 @@ impl Side {
     /// An access that repeats one of the thread's and finds nothing, if it is one: most are. Never a plain write.
     #[inline(always)]
     fn repeat(&mut self, t: &Thread, mask: u8, class: Class, at: Place) -> bool {
-        match self.form {
+        match self.kind.form {
             Form::Halves | Form::Kept | Form::Enrolled => false,
-            Form::Few => t.fits() && few::repeat(&mut self.words, &mut self.classes, t, mask, class, at),
-            Form::More => match self.more.as_deref_mut() {
+            Form::Few => {
+                t.fits() && few::repeat(&mut self.said.words, &mut self.kind.classes, t, mask, class, at)
+            }
+            Form::More => match self.said.more.as_deref_mut() {
                 Some(More::Runs(runs)) if class.atomic => runs.repeat_atomic(t, mask, class.kind, at),
                 _ => false,
             },
@@ -472,18 +562,18 @@ impl Side {
     /// A read has repeated one. If there were many such it is in a lease from now on, and this is the read word of the cell.
     #[inline(always)]
     fn repeats_read(&mut self, t: &mut Thread, mask: u8, at: Place) -> Option<u64> {
-        self.repeats = self.repeats.saturating_add(1);
-        if self.repeats < kept::LONG || self.form != Form::Few {
+        self.kind.repeats = self.kind.repeats.saturating_add(1);
+        if self.kind.repeats < kept::LONG || self.kind.form != Form::Few {
             return None;
         }
-        self.repeats = 0;
+        self.kind.repeats = 0;
         let id = kept::new_id(mask);
         self.keep(t, id, mask, at).then_some(id)
     }
 
     /// The state as two words, if it fits.
     fn pack(&self, t: &mut Thread) -> Option<(u64, u64)> {
-        if self.form != Form::Halves {
+        if self.kind.form != Form::Halves {
             return None;
         }
         let [low, high] = self.halves();
@@ -497,30 +587,36 @@ pub fn fetch(cells: &[Cell]) {
     let first = |cell: &Cell| cell.write.load(Ordering::Relaxed);
     if cells.first().is_some_and(|cell| first(cell) >= FIRST_SIDE) {
         for cell in cells {
-            checks::fetch(state(first(cell)).addr());
+            checks::fetch(std::ptr::from_ref(line(first(cell))).addr());
         }
     }
 }
 
-/// Takes the lock of a cell with a side state. `None` if it has none any more.
-fn hold_cell(cell: &Cell) -> Option<u64> {
+/// Takes the lock of a cell with a side state, which its first word names. `None` if it has none any more.
+fn hold_cell(cell: &Cell) -> Option<(u64, Held)> {
     let mut wait = Wait::default();
     loop {
-        let now = cell.write.load(Ordering::Relaxed);
-        if now < FIRST_SIDE || partly::is(now) {
+        let first = cell.write.load(Ordering::Acquire);
+        if first < FIRST_SIDE || partly::is(first) {
             return None;
         }
-        let free = now & HELD == 0;
-        if free
-            && cell
-                .write
-                .compare_exchange_weak(now, now | HELD, Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
-        {
-            return Some(now);
+        let held = hold_at_once(cell, first);
+        if held.is_some() {
+            return Some(first).zip(held);
         }
         wait.once();
     }
+}
+
+/// The same if nobody has it, and the first word of the cell is this one.
+#[inline(always)]
+fn hold_at_once(cell: &Cell, first: u64) -> Option<Held> {
+    let line = line(first);
+    if !line.take() {
+        return None;
+    }
+    let held = Held(line);
+    (cell.write.load(Ordering::Relaxed) == first).then_some(held)
 }
 
 /// The second word: what this thread's inline test for reads may take as done.
@@ -549,34 +645,34 @@ pub fn access(
 ) -> bool {
     let class = Class { kind, atomic };
     let is_known = class == Class::READ && has_read(t, first);
-    if is_known || seen(t, cell, first & !HELD, mask, kind, atomic) {
+    if is_known || seen(t, cell, first, mask, kind, atomic) {
         return true;
     }
     if class == Class::READ && kept::read(t, cell, mask, |_| Some(at)) {
         return true;
     }
-    let Some(held) = hold_cell(cell) else { return false };
-    let index = held & (HELD - 1);
-    // SAFETY: the cell is held, and names this state.
-    let side = unsafe { &mut *state(index) };
+    let Some((first, mut held)) = hold_cell(cell) else {
+        return false;
+    };
+    let mut side = held.side();
     if class != Class::WRITE && side.repeat(t, mask, class, at) {
         if !atomic {
             let filter = filter(t, cell.read.load(Ordering::Relaxed), mask, kind, atomic);
             let id = side.repeats_read(t, mask, at);
             cell.read.store(id.unwrap_or(filter), Ordering::Relaxed);
         }
-        cell.write.store(held, Ordering::Release);
-        see(t, cell, held, mask, kind, atomic);
+        drop(held);
+        see(t, cell, first, mask, kind, atomic);
         return true;
     }
     side.access(t, mask, kind, atomic, at, found);
     let read = cell.read.load(Ordering::Relaxed);
-    if side.form == Form::Kept {
+    if side.kind.form == Form::Kept {
         if class == Class::READ && found.is_empty() {
             side.keep(t, read, mask, at);
         }
-        cell.write.store(held, Ordering::Release);
-        see(t, cell, held, mask, kind, atomic);
+        drop(held);
+        see(t, cell, first, mask, kind, atomic);
         return true;
     }
     if kept::is_id(read) {
@@ -585,15 +681,17 @@ pub fn access(
     }
     match side.pack(t) {
         Some((write, read)) => {
-            give(t, index, side);
             cell.read.store(read, Ordering::Relaxed);
             cell.write.store(write, Ordering::Release);
+            give(t, index(first), side);
         }
         None => {
             let filter = filter(t, cell.read.load(Ordering::Relaxed), mask, kind, atomic);
-            cell.read.store(filter, Ordering::Relaxed);
-            cell.write.store(held, Ordering::Release);
-            see(t, cell, held, mask, kind, atomic);
+            if !atomic {
+                cell.read.store(filter, Ordering::Relaxed);
+            }
+            drop(held);
+            see(t, cell, first, mask, kind, atomic);
         }
     }
     true
@@ -627,15 +725,15 @@ fn make_of(
     t: &mut Thread,
     cell: &Cell,
     old: (u64, u64),
-    fill: impl FnOnce(&mut Side),
+    fill: impl FnOnce(&mut Side<'_>),
     (mask, kind, atomic, at): (u8, AccessKind, bool, Place),
     found: &mut Vec<Found>,
 ) -> bool {
-    let (index, side) = take(t);
-    fill(side);
+    let (index, mut side) = take(t);
+    fill(&mut side);
     let before = found.len();
     side.access(t, mask, kind, atomic, at, found);
-    let first = FIRST_SIDE | u64::from(side.generation) << GENERATION_SHIFT | index;
+    let first = FIRST_SIDE | u64::from(side.kind.generation) << GENERATION_SHIFT | index;
     if cell.change(old, (first, filter(t, 0, mask, kind, atomic))) {
         shadow::side_made(cell);
         see(t, cell, first, mask, kind, atomic);
@@ -697,25 +795,20 @@ fn divide(
 #[inline(always)]
 pub fn repeat_atomic(t: &mut Thread, cell: &Cell, mask: u8, kind: AccessKind, at: Place) -> bool {
     let first = cell.write.load(Ordering::Relaxed);
-    if first < FIRST_SIDE || partly::is(first) || first & HELD != 0 {
+    if first < FIRST_SIDE || partly::is(first) {
         return false;
     }
     if seen(t, cell, first, mask, kind, true) {
         return true;
     }
-    let hold = cell
-        .write
-        .compare_exchange(first, first | HELD, Ordering::Acquire, Ordering::Relaxed);
-    if hold.is_err() {
+    let Some(mut held) = hold_at_once(cell, first) else {
         return false;
-    }
-    // SAFETY: the cell is held, and names this state.
-    let side = unsafe { &mut *state(first & (HELD - 1)) };
+    };
     let class = Class { kind, atomic: true };
-    let done = side.form == Form::Few
-        && t.fits()
-        && few::repeat(&mut side.words, &mut side.classes, t, mask, class, at);
-    cell.write.store(first, Ordering::Release);
+    let Side { said, kind: of } = held.side();
+    let done =
+        of.form == Form::Few && t.fits() && few::repeat(&mut said.words, &mut of.classes, t, mask, class, at);
+    drop(held);
     if done {
         see(t, cell, first, mask, kind, true);
     }
@@ -726,7 +819,7 @@ pub fn repeat_atomic(t: &mut Thread, cell: &Cell, mask: u8, kind: AccessKind, at
 #[inline(always)]
 pub fn has_loaded(t: &Thread, cell: &Cell, mask: u8) -> bool {
     let first = cell.write.load(Ordering::Relaxed);
-    seen(t, cell, first & !HELD, mask, AccessKind::Read, true)
+    seen(t, cell, first, mask, AccessKind::Read, true)
 }
 
 /// An atomic access to `mask`.
@@ -763,15 +856,33 @@ pub fn reset(cell: &Cell) {
 
 #[cold]
 fn reset_side(cell: &Cell) -> bool {
-    let Some(held) = hold_cell(cell) else { return false };
-    let index = held & (HELD - 1);
-    // SAFETY: the cell is held, and names this state.
-    let side = unsafe { &mut *state(index) };
-    side.empty();
-    if !side.is_worn() {
-        POOL.give_to_all(index);
-    }
+    let Some((first, mut held)) = hold_cell(cell) else {
+        return false;
+    };
     cell.read.store(0, Ordering::Relaxed);
     cell.write.store(0, Ordering::Release);
+    let mut side = held.side();
+    side.empty();
+    if !side.is_worn() {
+        POOL.give_to_all(index(first));
+    }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_held_a_state_in_the_parent_of_a_fork_does_not_in_the_child() {
+        let turn = TURN.load(Ordering::Relaxed);
+        for (held, free) in [(0, true), (turn - 1, true), (turn, false), (turn + 1, true)] {
+            let line = Line {
+                said: UnsafeCell::default(),
+                kind: UnsafeCell::default(),
+                held: AtomicU16::new(held),
+            };
+            assert_eq!(line.take(), free, "{held}");
+        }
+    }
 }

@@ -200,27 +200,27 @@ impl Enrolled {
     }
 }
 
-impl Side {
+impl Side<'_> {
     /// Has reads by many threads in a roll, if there is one for them.
     pub(super) fn enroll<I: Iterator<Item = u64>>(&mut self, write: u64, reads: impl Fn() -> I) -> bool {
         let Some(enrolled) = Enrolled::of(|| reads().filter(|read| !many::is_said(write, *read))) else {
             return false;
         };
         self.set_enrolled(write, &enrolled);
-        self.form = Form::Enrolled;
+        self.kind.form = Form::Enrolled;
         true
     }
 
     fn set_enrolled(&mut self, write: u64, enrolled: &Enrolled) {
         let [a, b, c, d] = enrolled.bits;
-        self.words = [write, a, b, c, d, enrolled.roll];
+        self.said.words = [write, a, b, c, d, enrolled.roll];
     }
 
     /// The write, and the reads of a roll, if that is the form.
     pub(super) fn enrolled(&self) -> Option<(u64, Enrolled)> {
-        let [write, a, b, c, d, roll] = self.words;
+        let [write, a, b, c, d, roll] = self.said.words;
         let bits = [a, b, c, d];
-        (self.form == Form::Enrolled).then_some((write, Enrolled { bits, roll }))
+        (self.kind.form == Form::Enrolled).then_some((write, Enrolled { bits, roll }))
     }
 
     /// An access where the reads are in a roll. Whether it was done; otherwise they are in a table now.
@@ -279,7 +279,7 @@ mod tests {
     use crate::cell::{Cell, FIRST_SIDE};
     use crate::locks::LockSet;
     use crate::places::At;
-    use crate::side::{self, HELD, state};
+    use crate::side::{self, line};
     use crate::stress::{Random, times};
     use crate::sync;
     use deadheat_detect::hb::HbThread;
@@ -316,7 +316,7 @@ mod tests {
         let first = first(cell);
         assert!(first >= FIRST_SIDE);
         // SAFETY: nobody else has the cell.
-        let side = unsafe { &*state(first & (HELD - 1)) };
+        let side = unsafe { line(first).side() };
         side.enrolled().map(|(_, enrolled)| enrolled.roll)
     }
 
@@ -396,11 +396,7 @@ mod tests {
             .iter_mut()
             .for_each(|t| drop(access::<false>(t, &cell, 0xff, place(7004))));
         assert_eq!(first(&cell), before);
-        assert!(
-            readers
-                .iter()
-                .all(|t| side::has_read(t, before) && side::has_read(t, before | HELD))
-        );
+        assert!(readers.iter().all(|t| side::has_read(t, before)));
         let stranger = &threads(30..=30)[0];
         assert!(!side::has_read(stranger, before));
         sync::release(&mut readers[0], lock, Mode::Exclusive);

@@ -20,13 +20,13 @@ fn seen_place(cell: &Cell) -> (usize, usize) {
 /// Whether this thread's access of this class to these bytes, in this epoch, is in this very state already. Then doing
 /// it again finds nothing new: whoever has touched the bytes since, unordered with this access, was told so.
 #[inline]
-pub fn seen(t: &Thread, cell: &Cell, held_not: u64, mask: u8, kind: AccessKind, atomic: bool) -> bool {
+pub fn seen(t: &Thread, cell: &Cell, first: u64, mask: u8, kind: AccessKind, atomic: bool) -> bool {
     let (addr, at) = seen_place(cell);
     let seen = &t.recent[at];
     let mut covered = seen.bytes[class(kind, atomic)];
     // Behind the thread's own write a read finds nothing new either, nor behind its store a load.
     covered |= seen.bytes[class(AccessKind::Write, atomic)];
-    seen.cell == addr && seen.word == held_not && seen.epoch == t.epoch && mask & !covered == 0
+    seen.cell == addr && seen.word == first && seen.epoch == t.epoch && mask & !covered == 0
 }
 
 /// What [`Thread::reads`] has for a state, which the cell's first word names, and an epoch: generation and high bits of the index, which have
