@@ -6,8 +6,8 @@
 
 use crate::thread::{self, Thread};
 use crate::{
-    alloc, amid, channel, code, counts, exit, limits, locks, memory, outside, owners, partly, places, races,
-    record, registry, shadow, side, sync,
+    alloc, amid, channel, code, counts, exit, heard, limits, locks, memory, outside, owners, partly, places,
+    races, record, registry, shadow, side, sync,
 };
 
 /// Before the real `fork`.
@@ -24,6 +24,7 @@ pub fn before() {
     owners::hold();
     amid::hold();
     memory::hold();
+    heard::hold();
     locks::hold();
     places::hold();
     side::hold();
@@ -46,6 +47,7 @@ pub fn parent() {
     side::let_go();
     places::let_go();
     locks::let_go();
+    heard::let_go();
     memory::let_go();
     amid::let_go();
     owners::let_go();

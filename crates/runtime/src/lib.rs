@@ -20,6 +20,7 @@ pub mod counts;
 mod exact;
 pub mod exit;
 pub mod fork;
+pub mod heard;
 pub mod hooks;
 pub mod init;
 pub mod intercept;

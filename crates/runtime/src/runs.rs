@@ -9,6 +9,7 @@
 //! region stays compressed. So a column whose elements are done with one after the other is still one run as far as it is not.
 
 use crate::cell::{self, FIRST_SIDE, Found, Step};
+use crate::heard;
 use crate::places::Place;
 use crate::thread::Thread;
 use deadheat_abi::shadow::EPOCH;
@@ -461,6 +462,15 @@ impl Runs {
             Some(_) if known => Outcome::Known,
             Some(new) => Outcome::Changed(new),
         }
+    }
+
+    /// The same without what all threads have heard of.
+    pub fn left(&self, t: &mut Thread) -> Runs {
+        let mut left = self.clone();
+        left.cells[..self.used]
+            .iter_mut()
+            .for_each(|words| *words = heard::left_now(t, *words));
+        left.united()
     }
 
     /// The same with neighbouring short runs as runs of cells, if that makes room. What these cells are goes to `set`.

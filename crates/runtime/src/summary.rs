@@ -20,7 +20,7 @@ use crate::runs::{self, GRANULES, MOST_CELLS, MOST_RUNS, Outcome, Packed, Piece,
 use crate::spin::Wait;
 use crate::thread::Thread;
 use crate::vm::{self, Table};
-use crate::{readers, shadow, side};
+use crate::{heard, readers, shadow, side};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
@@ -263,9 +263,15 @@ impl Held {
                 (before, has_cells) = (None, true);
                 continue;
             }
-            let behind_cells = left.is_some_and(|left| left.is_cells());
-            if behind_cells && run.start() < piece.from && run.start() + BRIEF >= piece.from {
-                self.leave_to_cells(number, &mut run, piece.from);
+            if let Some(left) = left
+                && run.start() < piece.from
+                && run.start() + BRIEF >= piece.from
+            {
+                if left.is_cells() {
+                    self.leave_to_cells(number, &mut run, piece.from);
+                } else if self.is_nothing(&left) {
+                    self.leave_to_nothing(t, number, &mut run, piece.from);
+                }
             }
             if run.is_split_by(piece) {
                 let goes_on = left.is_some_and(|left| self.goes_on::<WRITE>(t, piece, at, &left, &run));
@@ -345,6 +351,23 @@ impl Held {
         *run = rest;
     }
 
+    /// Whether a run says nothing.
+    #[inline(always)]
+    fn is_nothing(&self, run: &Run) -> bool {
+        run.period() == 1 && self.summary.words(run.first()) == (0, 0)
+    }
+
+    /// The same where the run before it says nothing, if all threads have heard of what they say.
+    #[inline(never)]
+    fn leave_to_nothing(&self, t: &mut Thread, number: usize, run: &mut Run, to: usize) {
+        let Some(rest) = run.from(to) else { return };
+        let mut words = (run.start()..to).map(|granule| self.summary.words(run.cell(granule)));
+        if words.all(|words| heard::left_now(t, words) == (0, 0)) {
+            self.set_packed(runs::ends_at(self.summary.packed(), number - 1, to));
+            *run = rest;
+        }
+    }
+
     /// The same for any access. Not done if it needs cells: then nothing is found.
     #[inline(never)]
     fn rebuilt<const WRITE: bool>(
@@ -354,8 +377,9 @@ impl Held {
         at: Place,
         found: &mut Vec<(usize, Found)>,
     ) -> bool {
+        let mut now = self.load().left(t);
         loop {
-            match self.load().access::<WRITE>(t, piece, at, found) {
+            match now.access::<WRITE>(t, piece, at, found) {
                 Outcome::Known => return true,
                 Outcome::Changed(runs) => {
                     self.store(&runs);
@@ -363,9 +387,11 @@ impl Held {
                 }
                 Outcome::Misfit => found.clear(),
             }
+            self.store(&now);
             if !self.condense() {
                 return false;
             }
+            now = self.load();
         }
     }
 
@@ -574,7 +600,7 @@ pub fn may_compress(t: &Thread, region: usize) {
 #[cold]
 pub fn compress(t: &Thread, region: usize, again: bool) {
     let cells = cells(region);
-    let encode = || Runs::encode(|granule| cells[granule].load());
+    let encode = || Runs::encode(|granule| heard::left(t, cells[granule].load()));
     // Before anything is locked: mostly this settles it.
     if encode().is_none() {
         return;

@@ -11,7 +11,7 @@
 use crate::spin::Wait;
 use crate::thread::Thread;
 use crate::vm::Table;
-use crate::{outside, record, tls};
+use crate::{heard, outside, record, tls};
 use deadheat_abi::atomics::{Kind, Ordering as AbiOrder, What};
 use deadheat_abi::spill::Kind as Recorded;
 use deadheat_detect::hb::{self, Changed, HbSync};
@@ -370,6 +370,7 @@ pub fn enter(t: &mut Thread, addr: usize) {
 /// The thread goes on from it.
 pub fn leave(t: &mut Thread, addr: usize) {
     on(t, addr, SyncOp::Leave(SyncId(addr as u64)));
+    heard::say(t);
 }
 
 /// The object at `addr` is no more.

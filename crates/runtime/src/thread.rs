@@ -10,6 +10,7 @@
 mod at_hand;
 
 use crate::counts::{self, Counts};
+use crate::heard::{self, Heard};
 use crate::intercept::Alternate;
 use crate::loads::Loads;
 use crate::locks::Held;
@@ -71,6 +72,8 @@ pub struct Thread {
     pub touching: u64,
     /// Atomics of which it has heard all there is.
     pub loads: Loads,
+    /// What it says that it has heard of.
+    pub heard: Heard,
     /// Runs on side states.
     pub detector: FastTrack,
     /// Locks held.
@@ -185,6 +188,7 @@ impl Thread {
             atomics: 0,
             touching: 0,
             loads: Loads::NONE,
+            heard: Heard::new(),
             detector: FastTrack::default(),
             held: Held::new(),
             places: Places::new(),
@@ -306,6 +310,7 @@ impl Thread {
     /// [`Thread::refresh`] where it is not worth its room.
     #[inline(never)]
     fn refresh_all(&mut self) {
+        heard::learned(self);
         self.refresh();
     }
 
@@ -602,6 +607,7 @@ pub fn start_main(stack: (usize, usize)) {
         let mut thread = Box::new(Thread::new(id, hb, seen));
         thread.serial = true;
         thread.stack = stack;
+        heard::begin(&mut thread);
         own(thread, tls);
         if counts::on() {
             // SAFETY: the thread's own variable.
@@ -654,11 +660,13 @@ pub fn fork(parent: &mut Thread, pc: usize) -> Child {
     }
     let mut child = Thread::new(id, child, seen);
     child.log = record::fork(parent, id, pc);
+    heard::begin(&mut child);
     Child(Box::new(child))
 }
 
 /// The thread was not created after all.
 pub fn fork_failed(child: Child) {
+    heard::end(child.0.id);
     let mut registry = registry::lock();
     registry.entries[child.0.id as usize].state = State::Gone;
     registry.outstanding -= 1;
@@ -710,6 +718,7 @@ pub fn end() {
     partly::give_all(&mut thread);
     intercept::end_alternate(&mut thread);
     thread.owner.gone();
+    heard::end(thread.id);
     let clean = thread.is_clean();
     let Thread { id, hb, .. } = *thread;
     let mut registry = registry::lock();
@@ -746,6 +755,7 @@ pub fn join(thread: &mut Thread, child: ThreadRef) {
             hb::join(&mut thread.hb, &ended.hb);
             record::ended(&ended.log);
             ended.owner.gone();
+            heard::end(child.0);
             true
         }
         State::Alive(_) | State::Gone => false,
@@ -777,5 +787,6 @@ pub fn only(t: &mut Thread) {
     registry.outstanding = 0;
     registry.entries[t.id as usize].tid = tid();
     drop(registry);
+    heard::only(t);
     t.enter_serial();
 }

@@ -8,10 +8,9 @@
 //! A handler that has not interrupted a system call is in the midst of what its thread does ([`crate::amid`]).
 
 use super::signals::SIGACTION;
-use crate::amid;
 use crate::spin::Spin;
 use crate::thread::{self, shut};
-use crate::tls;
+use crate::{amid, heard, tls};
 use core::cell::{Cell, UnsafeCell};
 use core::ffi::{c_int, c_void};
 use core::mem::MaybeUninit;
@@ -33,7 +32,8 @@ pub fn let_go() {
     HANDLERS.let_go();
 }
 
-fn is_handler(action: &sigaction) -> bool {
+/// Whether it calls code of the program.
+pub fn is_handler(action: &sigaction) -> bool {
     action.sa_sigaction != libc::SIG_DFL && action.sa_sigaction != libc::SIG_IGN
 }
 
@@ -51,6 +51,9 @@ pub unsafe fn act(signal: c_int, new: *const sigaction, old: *mut sigaction) -> 
     };
     // SAFETY: the caller's action, if there is one.
     let new = unsafe { new.as_ref() };
+    if new.is_some_and(is_handler) {
+        heard::handlers_may_run();
+    }
     let relayed = new.map(|new| {
         let mut relayed = *new;
         if is_handler(new) {

@@ -10,7 +10,7 @@
 
 use super::define::real;
 use super::late;
-use crate::tls;
+use crate::{heard, tls};
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -116,6 +116,11 @@ unsafe fn act(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigact
     if !FATAL.contains(&signal) {
         // SAFETY: the caller's arguments.
         return unsafe { late::act(signal, new, old) };
+    }
+    // The others come where they are caused, which is not where a thread waits.
+    // SAFETY: the caller's action, if there is one.
+    if signal == libc::SIGABRT && unsafe { new.as_ref() }.is_some_and(late::is_handler) {
+        heard::handlers_may_run();
     }
     let stand_in = ours();
     // SAFETY: the caller's action, if there is one.

@@ -13,7 +13,7 @@ use super::define::interpose;
 use super::{event, event_at};
 use crate::spin::Spin;
 use crate::thread::{self, Child, ThreadRef};
-use crate::{outside, record, sync};
+use crate::{heard, outside, record, sync};
 use core::ffi::{c_int, c_void};
 use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use deadheat_event::Mode;
@@ -323,10 +323,16 @@ interpose! {
 
     fn pthread_join[pc, real](id: pthread_t, value: *mut *mut c_void) -> c_int {
         let thread = look_up(id);
+        if let Some(thread) = thread {
+            event(|t| heard::waits(t, thread));
+        }
         // SAFETY: the caller's arguments.
         let result = unsafe { real(id, value) };
         if result == 0 {
             joined(id, thread, pc);
+        }
+        if thread.is_some() {
+            event(heard::goes_on);
         }
         result
     }
