@@ -3,6 +3,7 @@
 //! Everything is real but the threads: records, slots and their reuse, sync objects, atomics, cells, side states.
 
 use crate::cell::{self, Cell, Found};
+use crate::heard::{self, Floor, Heard};
 use crate::locks::LockSet;
 use crate::places::{At, Place};
 use crate::registry::{Registry, SLOTS};
@@ -40,6 +41,8 @@ struct World {
     cells: HashMap<u64, Box<Cell>>,
     races: Vec<Race>,
     arrays: Option<arrays::Arrays>,
+    /// What all of its threads have heard of, if they say so.
+    floor: Option<&'static Floor>,
     /// If terms are so short that there is a new one for each third operation, the right to take them.
     short_terms: Option<Alone>,
 }
@@ -115,6 +118,7 @@ impl World {
             cells: HashMap::new(),
             races: Vec::new(),
             arrays: None,
+            floor: None,
             short_terms: None,
         }
     }
@@ -142,6 +146,10 @@ impl World {
         let mut thread = Thread::new(self.ids, child, seen);
         if self.arrays.is_some() {
             arrays::own_regions(&mut thread);
+        }
+        if let Some(floor) = self.floor {
+            thread.heard = Heard::among(floor);
+            heard::begin(&mut thread);
         }
         let simulated = Simulated {
             thread,
@@ -339,6 +347,7 @@ impl World {
                     hb::join(&mut self.simulated(id).thread.hb, &ended.thread.hb);
                     self.threads.insert(child, ended);
                 }
+                heard::goes_on(&mut self.simulated(id).thread);
             }
             Op::End => self.end(id),
             Op::Begin => {
@@ -374,6 +383,9 @@ impl World {
             simulated.ended = true;
             let t = &simulated.thread;
             self.registry.leave(t.hb.slot(), t.hb.time(), t.is_clean());
+            if let Some(floor) = self.floor {
+                floor.end(t.id);
+            }
         }
     }
 

@@ -2,17 +2,17 @@
 //! [`checks::touch`], regions are handed over, expanded and compressed again as they would be.
 
 use super::{World, common, place};
-use crate::checks;
 use crate::owners::{self, Owner};
 use crate::shadow;
 use crate::summary;
 use crate::thread::Thread;
+use crate::{checks, heard};
 use deadheat_detect::reference::Reference;
-use deadheat_event::{AccessKind, ArrayId, Event, Indices, Op, Place, Race, Side};
+use deadheat_event::{AccessKind, ArrayId, Event, Indices, Op, Place, Race, Side, ThreadId};
 use deadheat_trace::recipe::{Config, Trace, traces};
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Once;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
@@ -174,11 +174,35 @@ impl Arrays {
     }
 }
 
+/// The events behind which a thread does nothing until another one has ended, and which one.
+fn waits(trace: &Trace) -> HashMap<usize, ThreadId> {
+    let mut last = HashMap::new();
+    let mut waits = HashMap::new();
+    for (number, event) in trace.events.iter().enumerate() {
+        if let (Op::Join { child }, Some(before)) = (event.op, last.insert(event.thread, number)) {
+            waits.insert(before, child);
+        }
+    }
+    waits
+}
+
 fn races_of(trace: &Trace, layout: Layout, habits: Habits) -> Vec<Race> {
     let mut world = World::new();
     world.arrays = Some(Arrays::new(layout, habits));
+    world.floor = Some(Box::leak(Box::default()));
+    // All that no other starts, since none of those knows what was heard of before.
+    let starts = |id| move |event: &Event| matches!(event.op, Op::Fork { child } if child == id);
+    for event in &trace.events {
+        if !trace.events.iter().any(starts(event.thread)) {
+            world.simulated(event.thread);
+        }
+    }
+    let waits = waits(trace);
     for (number, event) in trace.events.iter().enumerate() {
         world.step(event, number);
+        if let Some(child) = waits.get(&number).and_then(|child| world.threads.get(child)) {
+            heard::waits(&world.threads[&event.thread].thread, child.thread.reference());
+        }
     }
     std::mem::take(&mut world.races)
 }
@@ -199,6 +223,19 @@ fn many_readers() -> Config {
     Config {
         threads: 20,
         few_writes: true,
+        ..config()
+    }
+}
+
+/// The same with threads that are waited for.
+fn family() -> Config {
+    Config {
+        forks: true,
+        barriers: true,
+        begin_end: true,
+        roots: 2,
+        threads: 6,
+        max_choices: 240,
         ..config()
     }
 }
@@ -311,6 +348,13 @@ proptest! {
 
     #[test]
     fn that_many_threads_read(trace in traces(many_readers()), layout in layouts(), habits in habits()) {
+        exact(&trace, layout, habits)?;
+    }
+
+    #[test]
+    fn that_threads_use_which_come_go_and_wait_for_each_other(
+        trace in traces(family()), layout in layouts(), habits in habits()
+    ) {
         exact(&trace, layout, habits)?;
     }
 
