@@ -4,6 +4,7 @@
 //! does not have. The order is that in which locks are taken inside one another everywhere
 //! else. The child has one thread: a serial phase, whose past is forgotten.
 
+use crate::intercept::cancel;
 use crate::thread::{self, Thread};
 use crate::{
     alloc, amid, channel, code, counts, exit, heard, limits, locks, memory, outside, owners, partly, places,
@@ -23,6 +24,7 @@ pub fn before() {
     // Whoever holds it waits for threads that may wait for any of those that follow.
     owners::hold();
     amid::hold();
+    cancel::hold();
     memory::hold();
     heard::hold();
     locks::hold();
@@ -49,6 +51,7 @@ pub fn parent() {
     locks::let_go();
     heard::let_go();
     memory::let_go();
+    cancel::let_go();
     amid::let_go();
     owners::let_go();
     registry::let_go();

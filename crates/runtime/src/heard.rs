@@ -9,9 +9,11 @@
 //! A thread that waits for another one to end, as `main` mostly does, says nothing in all that time. It does nothing either, and
 //! when it goes on it knows all that the other one does; so it does not count meanwhile.
 //!
-//! **What it can miss.** A thread that is torn out of waiting for another, by a handler of a signal or because it is cancelled, may
-//! race with what was given up while it did not count. So threads that wait do count once the program has asked for handlers; before
-//! that, nothing may have run in them. A thread that no known thread has created (a bare `clone`) is not checked, but those that it creates are, and they may
+//! A thread that is torn out of waiting for another, by a handler of a signal or because it is cancelled, does something while it did not count.
+//! So threads that wait do count once the program has asked for handlers, or has cancelled a thread: whoever has done that has heard of all that was given up
+//! before, and what is torn out comes behind it.
+//!
+//! **What it can miss.** A thread that no known thread has created (a bare `clone`) is not checked, but those that it creates are, and they may
 //! race with what was given up before.
 
 use crate::cell::{self, FIRST_SIDE};

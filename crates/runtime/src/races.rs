@@ -3,6 +3,7 @@
 use crate::cell::Found;
 use crate::channel::{self, Lines};
 use crate::checks::Does;
+use crate::intercept::cancel;
 use crate::modules::Modules;
 use crate::places::{Known, Place};
 use crate::registry;
@@ -96,6 +97,9 @@ fn order(side: &Side) -> (u32, u8, bool) {
 #[inline(never)]
 pub fn report(t: &mut Thread, granule: usize, present: Present, found: &[Found]) {
     let mut new = found.to_vec();
+    if cancel::any() && cancel::come_behind(t) {
+        new.retain(|found| t.hb.get(found.prior.slot) < found.prior.timestamp);
+    }
     new.retain(|found| !amid::orders(t, found) && !told(&present, found));
     if new.is_empty() {
         return;

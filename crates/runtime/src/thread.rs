@@ -11,7 +11,7 @@ mod at_hand;
 
 use crate::counts::{self, Counts};
 use crate::heard::{self, Heard};
-use crate::intercept::Alternate;
+use crate::intercept::{Alternate, cancel};
 use crate::loads::Loads;
 use crate::locks::Held;
 use crate::outside::Calls;
@@ -74,6 +74,8 @@ pub struct Thread {
     pub loads: Loads,
     /// What it says that it has heard of.
     pub heard: Heard,
+    /// Whether it has said that it cannot be cancelled.
+    pub uncancellable: bool,
     /// Runs on side states.
     pub detector: FastTrack,
     /// Locks held.
@@ -189,6 +191,7 @@ impl Thread {
             touching: 0,
             loads: Loads::NONE,
             heard: Heard::new(),
+            uncancellable: false,
             detector: FastTrack::default(),
             held: Held::new(),
             places: Places::new(),
@@ -314,23 +317,30 @@ impl Thread {
         self.refresh();
     }
 
-    /// To be called before an operation that ends an epoch: moves on to another term where the times of this one have run out.
+    /// To be called before an operation that ends an epoch: moves on to another term where the times of this one have run out, and
+    /// behind the thread's cancellation.
     #[inline(always)]
     pub fn renew(&mut self) {
         if self.is_worn() {
-            self.renew_term();
+            self.renew_now();
         }
     }
 
     /// Whether [`Thread::renew`] has something to do.
     #[inline(always)]
     pub fn is_worn(&self) -> bool {
-        self.hb.time() >= self.worn
+        self.hb.time() >= self.worn || cancel::any()
     }
 
     #[cold]
     #[inline(never)]
-    fn renew_term(&mut self) {
+    fn renew_now(&mut self) {
+        if cancel::any() {
+            cancel::come_behind(self);
+        }
+        if self.hb.time() < self.worn {
+            return;
+        }
         // Its present time is the first of the new one, too.
         registry::lock().next_term(self.hb.slot(), self.hb.time() - 1);
         self.begin_term();
@@ -719,6 +729,7 @@ pub fn end() {
     intercept::end_alternate(&mut thread);
     thread.owner.gone();
     heard::end(thread.id);
+    cancel::forget(thread.id);
     let clean = thread.is_clean();
     let Thread { id, hb, .. } = *thread;
     let mut registry = registry::lock();
@@ -788,5 +799,6 @@ pub fn only(t: &mut Thread) {
     registry.entries[t.id as usize].tid = tid();
     drop(registry);
     heard::only(t);
+    cancel::only(t);
     t.enter_serial();
 }

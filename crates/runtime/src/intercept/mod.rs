@@ -30,6 +30,7 @@ mod at_exit;
 mod barrier;
 mod bootstrap;
 mod c11;
+pub mod cancel;
 mod cond;
 mod confine;
 mod cxx;
