@@ -44,6 +44,10 @@ fn first_bytes(addr: usize, len: usize) -> (u8, usize) {
 
 /// From so many granules of a region on, an access is *long*: regions are compressed for it.
 const LONG: usize = 32;
+/// And if it is one of many, of so many bytes all together.
+const LARGE: usize = 2048;
+/// Of those, what is so far ahead is fetched while one is looked at.
+const AHEAD: usize = 3;
 /// An owner that touches so many of its region may find that it has become regular.
 const MUCH: usize = GRANULES / 2;
 
@@ -163,6 +167,8 @@ pub struct Span {
     masks: [u8; LONGEST],
     /// First and last+1 granule of the whole access that this is a part of.
     whole: (usize, usize),
+    /// It is one of those of a large access.
+    large: bool,
 }
 
 impl Span {
@@ -175,6 +181,7 @@ impl Span {
             period: 1,
             masks: [mask; LONGEST],
             whole: (first, end),
+            large: false,
         };
         let (head, _) = first_bytes(addr, len);
         let tail = 0xff >> ((8 - (addr + len) % 8) % 8);
@@ -206,6 +213,7 @@ impl Span {
             period,
             masks,
             whole: (first, end),
+            large: false,
         })
     }
 
@@ -243,7 +251,7 @@ impl Span {
             // In one section as far as the region goes.
             let stop = self.end.min(region + GRANULES);
             let touched = self.whole.1.min(region + GRANULES) - self.whole.0.max(region);
-            let long = touched >= LONG;
+            let long = self.large || touched >= LONG;
             let whose = t.owner.enter_for(at * 8, long);
             if whose == Whose::Compressed {
                 let piece = self.piece(region, at, stop);
@@ -284,7 +292,7 @@ impl Span {
             t.owner.leave();
             if !found.is_empty() {
                 tell(t, (at - 1) * 8, &found);
-            } else if at - began >= MUCH && own && summary::on() {
+            } else if (self.large || at - began >= MUCH) && own && summary::on() {
                 summary::may_compress(t, owners::region(began * 8));
             }
         }
@@ -302,8 +310,10 @@ pub fn touch<const WRITE: bool>(
     mut tell: impl FnMut(&mut Thread, usize, &[Found]),
 ) {
     t.last = t.epoch;
+    let large = size >= SHORT * 8 && count > 1 && count * size >= LARGE;
     let mut range = |t: &mut Thread, addr, len| {
-        for span in Span::range(addr, len) {
+        for mut span in Span::range(addr, len) {
+            span.large = large;
             span.access::<WRITE>(t, place, &mut tell);
         }
     };
@@ -312,7 +322,12 @@ pub fn touch<const WRITE: bool>(
     }
     match Span::strided(addr, (count, stride, size)) {
         Some(span) => span.access::<WRITE>(t, place, &mut tell),
-        None => (0..count).for_each(|n| range(t, addr + n * stride, size)),
+        None => (0..count).for_each(|n| {
+            if large && n + AHEAD < count {
+                summary::fetch(addr + (n + AHEAD) * stride);
+            }
+            range(t, addr + n * stride, size);
+        }),
     }
 }
 

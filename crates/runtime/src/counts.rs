@@ -153,16 +153,24 @@ pub fn totals() -> [(&'static str, u64); 5] {
 /// Bytes of memory that the shadow takes now, cells and summaries, if the kernel says so.
 pub fn shadow_bytes() -> Option<u64> {
     let smaps = std::fs::read_to_string("/proc/self/smaps").ok()?;
-    let summaries = summary::start().and_then(|start| resident(&smaps, start as u64));
-    Some(resident(&smaps, BASE)? + summaries.unwrap_or(0))
+    let tables = summary::tables().filter_map(|(start, len)| resident(&smaps, start, len));
+    Some(resident(&smaps, BASE as usize, LEN as usize)? + tables.sum::<u64>())
 }
 
-/// Bytes in memory of the mapping that begins at `start`.
-fn resident(smaps: &str, start: u64) -> Option<u64> {
-    let start = format!("{start:012x}-");
-    let mut lines = smaps.lines().skip_while(|line| !line.starts_with(&start));
-    let rss = lines.find_map(|line| line.strip_prefix("Rss:"))?;
-    Some(rss.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()? << 10)
+/// Bytes in memory of the mappings that begin within a range: the kernel makes one of neighbours.
+fn resident(smaps: &str, start: usize, len: usize) -> Option<u64> {
+    let mut is_within = false;
+    let mut kilobytes = None;
+    for line in smaps.lines() {
+        if let Some((from, _)) = crate::memory::span(line) {
+            is_within = (start..start + len).contains(&from);
+        }
+        if let Some(size) = line.strip_prefix("Rss:").filter(|_| is_within) {
+            let size: u64 = size.trim().strip_suffix("kB")?.trim().parse().ok()?;
+            kilobytes = Some(kilobytes.unwrap_or(0) + size);
+        }
+    }
+    Some(kilobytes? << 10)
 }
 
 /// A mapping larger than this is a reservation, most of which nobody has touched: looking for what was takes too long.
@@ -207,10 +215,14 @@ mod tests {
 0ff000000000-100000000000 rw-p 00000000 00:00 0\nRss:                 4 kB
 100000000000-300000000000 rw-p 00000000 00:00 0\nSize:      34359738368 kB\nRss:             56180 kB\nPss: 1 kB
 5555d6e4e000-5555d6e50000 r--p 00000000 fe:01 1\nRss:                 8 kB\n";
-        assert_eq!(resident(smaps, BASE), Some(56180 << 10));
+        let shadow = |smaps| resident(smaps, BASE as usize, LEN as usize);
+        assert_eq!(shadow(smaps), Some(56180 << 10));
+        let other = "5555d6e4e000-5555d6e50000 r--p\nRss: 8 kB\n";
+        assert_eq!(shadow(other), None);
+
         assert_eq!(
-            resident("5555d6e4e000-5555d6e50000 r--p\nRss: 8 kB\n", BASE),
-            None
+            resident(smaps, BASE as usize, 0x5000_0000_0000),
+            Some(56188 << 10)
         );
     }
 }

@@ -142,21 +142,32 @@ impl Index {
 }
 
 /// Ids of entries that were asked for lately: for entries that come and go, of which it does not matter if now and then one is
-/// added again. It never grows, and there is no lock: who writes at the same time may take another's entry out.
+/// added again. There is no lock: who writes at the same time may take another's entry out.
+///
+/// No more of its slots are in use than there are entries to fill them: ids that are all over a table take all of its memory.
 pub struct Recent {
     slots: Table<AtomicU64>,
+    /// How many were added.
+    added: AtomicUsize,
 }
 
 /// Slots of a [`Recent`].
 const RECENT: usize = 1 << 18;
+/// Those in use at first.
+const RECENT_FIRST: usize = 1 << 12;
 /// So many of them an entry may be in.
 const WAYS: usize = 4;
+/// So many are in use for each entry that was added.
+const SPARSE: usize = 4;
 
 impl Recent {
     /// Nothing was asked for.
     #[expect(clippy::new_without_default, reason = "for statics only")]
     pub const fn new() -> Self {
-        Recent { slots: Table::new() }
+        Recent {
+            slots: Table::new(),
+            added: AtomicUsize::new(0),
+        }
     }
 
     /// Maps it ahead of its first use, or says why not.
@@ -171,22 +182,33 @@ impl Recent {
         is: impl Fn(u32) -> bool,
         make: impl FnOnce() -> Option<u32>,
     ) -> Option<u32> {
-        let first = (hash >> 40) as usize % (RECENT / WAYS) * WAYS;
-        // SAFETY: within the table; zero bytes are atomics.
-        let slots: &[AtomicU64] = unsafe { std::slice::from_raw_parts(self.slots.at(first, RECENT), WAYS) };
-        for slot in slots {
+        let added = self.added.load(Ordering::Relaxed);
+        let used = (SPARSE * added).next_power_of_two().clamp(RECENT_FIRST, RECENT);
+        let slots = self.slots_of(hash, used);
+        // What was added before the last time that more came into use is where it was then.
+        let before = self.slots_of(hash, used / 2);
+        for slot in slots.iter().chain(before) {
             let found = slot.load(Ordering::Acquire);
             if found >> 32 == tag(hash) && found as u32 != 0 && is(found as u32) {
                 return Some(found as u32);
             }
         }
         let id = make()?;
+        self.added.store(added + 1, Ordering::Relaxed);
         // The oldest goes.
         for n in (1..WAYS).rev() {
             slots[n].store(slots[n - 1].load(Ordering::Acquire), Ordering::Release);
         }
         slots[0].store(tag(hash) << 32 | u64::from(id), Ordering::Release);
         Some(id)
+    }
+
+    /// Where an entry with this hash may be, if so many slots are in use.
+    #[inline]
+    fn slots_of(&self, hash: u64, used: usize) -> &[AtomicU64] {
+        let first = (hash >> 40) as usize % (used / WAYS) * WAYS;
+        // SAFETY: within the table; zero bytes are atomics.
+        unsafe { std::slice::from_raw_parts(self.slots.at(first, RECENT), WAYS) }
     }
 }
 

@@ -39,6 +39,7 @@ pub mod openmp;
 pub mod options;
 pub mod outside;
 pub mod owners;
+pub mod palette;
 pub mod partly;
 pub mod places;
 pub mod plain;

@@ -27,7 +27,8 @@ const SHORT: usize = 32;
 /// So much room, of runs and of cells, there must be then.
 const ROOM: usize = 3;
 
-type Words = (u64, u64);
+/// The two words of a cell.
+pub type Words = (u64, u64);
 type Phases = [Words; LONGEST];
 
 /// What an access touches in a region: granules from `from` to `to`, of each the bytes that the mask of its phase says
@@ -235,11 +236,7 @@ pub fn ends_at(mut packed: Packed, number: usize, end: usize) -> Packed {
 impl Default for Runs {
     /// Nothing was ever accessed.
     fn default() -> Runs {
-        let mut runs = Runs::none();
-        runs.count = 1;
-        runs.used = 1;
-        runs.runs[0] = Run::new(0, GRANULES, 1, 0);
-        runs
+        Runs::of((0, 0))
     }
 }
 
@@ -252,6 +249,14 @@ impl Runs {
             used: 0,
             cells: [(0, 0); MOST_CELLS],
         }
+    }
+
+    /// One run of granules whose cells all say this.
+    pub fn of(words: Words) -> Runs {
+        let mut runs = Runs::none();
+        (runs.count, runs.used) = (1, 1);
+        (runs.runs[0], runs.cells[0]) = (Run::new(0, GRANULES, 1, 0), words);
+        runs
     }
 
     /// From its packed form. `None` if that makes no sense, because somebody changed it meanwhile.
@@ -495,11 +500,16 @@ impl Runs {
                 loose.count += 1;
             }
         }
-        if new.count + ROOM > MOST_RUNS || new.used + ROOM > MOST_CELLS {
+        if new.has_little_room() {
             return None;
         }
         loose.expand(set);
         Some(new)
+    }
+
+    /// Whether one more access may be too much.
+    pub fn has_little_room(&self) -> bool {
+        self.count + ROOM > MOST_RUNS || self.used + ROOM > MOST_CELLS
     }
 
     /// The same with a run of cells that are all alike as what it says. `None` if there is no room.

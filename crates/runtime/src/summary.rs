@@ -5,7 +5,8 @@
 //! touched. It belongs to nobody; whoever changes the summary holds its lock. Who only wants to know whether an access is on
 //! record does not even take that: the lock is a version, too.
 //!
-//! Of a compressed region, cells are in use in the stretches that the runs leave to them; the holder changes them, too.
+//! Of a compressed region, cells are in use in the stretches that the runs leave to them; the holder changes them, too. Where a few states are all
+//! over a region, so that there would be many runs, its summary has a palette instead ([`crate::palette`]).
 //!
 //! A region is *expanded* to cells when runs cannot say what they have to, and when single accesses keep coming, because the
 //! inline test, which looks at the cells, fails for all of them. Who expands it owns it ([`crate::owners`]). It is compressed again
@@ -15,23 +16,29 @@
 
 use crate::cell::{self, Cell, FIRST_SIDE, Found, Step};
 use crate::owners;
+use crate::palette::{Drawn, Numbers, Palette};
 use crate::places::Place;
 use crate::runs::{self, GRANULES, MOST_CELLS, MOST_RUNS, Outcome, Packed, Piece, Run, Runs, Walk};
 use crate::spin::Wait;
 use crate::thread::Thread;
 use crate::vm::{self, Table};
-use crate::{heard, readers, shadow, side};
+use crate::{checks, heard, readers, shadow, side};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 
 /// So many single accesses a compressed region takes between two large ones.
 const SINGLES: u64 = 32;
+/// The same if it has a palette: its cells take fifteen times the room.
+const SINGLES_OF_PALETTE: u64 = 256;
 
 /// Two runs of no more than so many granules together are not united for the sake of it.
 const BRIEF: usize = 4;
 
+/// An inline test is of no more granules.
+const INLINE: usize = 2;
+
 /// An extent of no more granules is not worth remembering.
-const LEAST: usize = 16;
+const LEAST: usize = 8;
 
 const CELLS: usize = 4;
 const WORDS: usize = CELLS + 2 * MOST_CELLS;
@@ -46,22 +53,28 @@ struct Summary {
     /// Single accesses since the last large one, and, above [`TRIES`], how often it might have been compressed again.
     /// Counted without locks: a few more or less do not matter.
     counts: AtomicU64,
+    /// The cells of the runs, or the states of the palette.
     cells: [[AtomicU64; 2]; MOST_CELLS],
 }
+
+/// What the runs of a region are that has a palette: to who takes it for runs, nonsense, as what somebody changes is.
+const PALETTE: Packed = [u64::MAX; MOST_RUNS / 4];
 
 const TRIES: u32 = 32;
 const _: () = assert!(size_of::<Summary>() == 8 * WORDS);
 
 static SUMMARIES: Table<Summary> = Table::new();
+/// Of the regions that have palettes.
+static NUMBERS: Table<Numbers> = Table::new();
 
 static ON: AtomicBool = AtomicBool::new(false);
 
 /// Maps the table ahead of its first use, or says why not.
 pub fn reserve() -> Result<(), i32> {
     SUMMARIES.reserve(owners::REGIONS)?;
-    if let Some(start) = SUMMARIES.start() {
+    NUMBERS.reserve(owners::REGIONS)?;
+    for (start, len) in tables() {
         // Of a huge page little would be used.
-        let len = owners::REGIONS * size_of::<Summary>();
         vm::advise(start, len, libc::MADV_NOHUGEPAGE);
     }
     Ok(())
@@ -78,16 +91,19 @@ pub fn on() -> bool {
     ON.load(Ordering::Relaxed)
 }
 
-/// Where the summaries are, if there are any.
-pub fn start() -> Option<usize> {
-    SUMMARIES.start()
+/// Where summaries are, and palettes, if there are any, and how long that is.
+pub fn tables() -> impl Iterator<Item = (usize, usize)> {
+    let summaries = (SUMMARIES.start(), size_of::<Summary>());
+    [summaries, (NUMBERS.start(), size_of::<Numbers>())]
+        .into_iter()
+        .filter_map(|(start, size)| Some((start?, owners::REGIONS * size)))
 }
 
 /// Forgets everything.
 pub fn forget_all() {
-    if let Some(start) = SUMMARIES.start() {
-        // SAFETY: the table, whose zeros are summaries of memory that was never accessed.
-        unsafe { vm::zero(start, owners::REGIONS * size_of::<Summary>()) };
+    for (start, len) in tables() {
+        // SAFETY: the table. Zeros are summaries of memory that was never accessed, and no palettes.
+        unsafe { vm::zero(start, len) };
     }
 }
 
@@ -140,6 +156,22 @@ impl Summary {
         self.runs.each_ref().map(|word| word.load(Ordering::Relaxed))
     }
 
+    /// The palette, if it has one.
+    #[inline(always)]
+    fn palette(&self) -> Option<Palette<'_>> {
+        (self.runs[0].load(Ordering::Relaxed) == PALETTE[0]).then(|| self.any_palette())
+    }
+
+    /// What would be the palette.
+    #[inline(always)]
+    fn any_palette(&self) -> Palette<'_> {
+        Palette {
+            // SAFETY: within the table; zero bytes are atomics.
+            numbers: unsafe { &*NUMBERS.at(self.region(), owners::REGIONS) },
+            states: &self.cells,
+        }
+    }
+
     #[inline(always)]
     fn words(&self, at: usize) -> (u64, u64) {
         let [write, read] = &self.cells[at];
@@ -163,6 +195,9 @@ impl Summary {
     /// The same; of no meaning if somebody changes it meanwhile.
     #[inline(always)]
     fn says(&self, t: &Thread, write: bool, piece: &Piece) -> bool {
+        if let Some(palette) = self.palette() {
+            return palette.says(t, write, piece);
+        }
         for run in Walk::new(self.packed()) {
             let (from, to) = (piece.from.max(run.start()), piece.to.min(run.end()));
             if run.is_cells() && !self.cells_say(t, write, piece, from..to) {
@@ -186,6 +221,9 @@ impl Summary {
     fn extent(&self, t: &Thread, write: bool, granule: usize) -> Option<Range<usize>> {
         let version = self.version.load(Ordering::Acquire);
         let mut extent = 0..0;
+        if let Some(palette) = self.palette() {
+            extent = palette.extent(t, write, granule);
+        }
         for run in Walk::new(self.packed()) {
             let mut cells = run.first()..run.first() + run.period();
             if !run.is_cells() && cells.all(|cell| runs::has(t, self.words(cell), write, 0xff)) {
@@ -219,7 +257,11 @@ impl Summary {
     fn one_more(&self) -> bool {
         let counts = self.counts.load(Ordering::Relaxed);
         self.counts.store(counts + 1, Ordering::Relaxed);
-        counts % (1 << TRIES) >= SINGLES
+        let most = match self.palette() {
+            Some(_) => SINGLES_OF_PALETTE,
+            None => SINGLES,
+        };
+        counts % (1 << TRIES) >= most
     }
 
     fn no_singles(&self) {
@@ -231,6 +273,7 @@ impl Summary {
 }
 
 impl Held {
+    /// The runs of a region without a palette.
     fn load(&self) -> Runs {
         // What the holder reads makes sense.
         self.summary.load().unwrap_or_default()
@@ -388,11 +431,59 @@ impl Held {
                 Outcome::Misfit => found.clear(),
             }
             self.store(&now);
+            if now.has_little_room() && self.paint() {
+                return self.in_palette::<WRITE>(t, piece, at, found) == Some(true);
+            }
             if !self.condense() {
                 return false;
             }
             now = self.load();
         }
+    }
+
+    /// An access to a region with a palette: whether it was done; `None` if it has none.
+    #[inline(always)]
+    fn in_palette<const WRITE: bool>(
+        &self,
+        t: &mut Thread,
+        piece: &Piece,
+        at: Place,
+        found: &mut Vec<(usize, Found)>,
+    ) -> Option<bool> {
+        let palette = self.summary.palette()?;
+        let done = palette.access::<WRITE>(t, piece, at, found);
+        if piece.to - piece.from == GRANULES
+            && let Some(words) = palette.only()
+        {
+            self.store(&Runs::of(words));
+        }
+        Some(done)
+    }
+
+    /// Takes a palette in the place of runs, if few states are all over the region. Whether it has one then.
+    #[inline(never)]
+    fn paint(&self) -> bool {
+        let cells = cells(self.region);
+        let drawn = Drawn::of(|granule| {
+            let run = Walk::new(self.summary.packed()).find(|run| granule < run.end());
+            match run {
+                Some(run) if !run.is_cells() => self.summary.words(run.cell(granule)),
+                _ => cells[granule].load(),
+            }
+        });
+        let Some(drawn) = drawn else { return false };
+        for run in Walk::new(self.summary.packed()).filter(Run::is_cells) {
+            cells[run.start()..run.end()]
+                .iter()
+                .for_each(|cell| cell.set((0, 0)));
+        }
+        self.store_palette(&drawn);
+        true
+    }
+
+    fn store_palette(&self, drawn: &Drawn) {
+        self.set_packed(PALETTE);
+        self.summary.any_palette().set(drawn);
     }
 
     /// Makes room, if there is little. Whether there is more then.
@@ -501,7 +592,11 @@ impl Held {
     /// Writes down what the cells are.
     fn write_out(&self) {
         let cells = cells(self.region);
-        self.load().expand(|granule, words| cells[granule].set(words));
+        let set = |granule: usize, words| cells[granule].set(words);
+        match self.summary.palette() {
+            Some(palette) => palette.expand(set),
+            None => self.load().expand(set),
+        }
         self.store(&Runs::default());
     }
 
@@ -540,6 +635,8 @@ pub fn access<const WRITE: bool>(
     found: &mut Vec<(usize, Found)>,
 ) -> bool {
     let summary = summary(region);
+    // A palette does as well as cells do, but for what the inline test answers.
+    let long = long || piece.to - piece.from > INLINE && summary.palette().is_some();
     let known = summary.knows(t, WRITE, piece);
     if known && (long || remember(t, WRITE, region, piece) || !summary.one_more()) {
         return true;
@@ -548,6 +645,14 @@ pub fn access<const WRITE: bool>(
     if known {
         held.expand(t);
         return true;
+    }
+    match held.in_palette::<WRITE>(t, piece, at, found) {
+        None => {}
+        Some(true) => return held.done(t, long),
+        Some(false) => {
+            held.expand(t);
+            return false;
+        }
     }
     let has_cells = match held.in_place::<WRITE>(t, piece, at) {
         None if !held.rebuilt::<WRITE>(t, piece, at, found) => {
@@ -560,6 +665,24 @@ pub fn access<const WRITE: bool>(
         held.in_cells::<WRITE>(t, piece, at, found);
     }
     held.done(t, long)
+}
+
+/// Has the processor fetch what an access to a region of an array needs, if it is compressed.
+#[inline(always)]
+pub fn fetch(addr: usize) {
+    const LINE: usize = 64;
+    let region = owners::region(addr);
+    if !on() || !owners::is_compressed(region) {
+        return;
+    }
+    let first = std::ptr::from_ref(summary(region)).addr();
+    (0..size_of::<Summary>())
+        .step_by(LINE)
+        .take(2)
+        .for_each(|at| checks::fetch(first + at));
+    let numbers = summary(region).any_palette().numbers;
+    let granule = (addr & owners::REGION_MASK) / 8;
+    numbers.places(granule).into_iter().for_each(checks::fetch);
 }
 
 /// Remembers what is around an access that is on record, so that the next ones are answered without a look here. Whether that is much.
@@ -600,15 +723,20 @@ pub fn may_compress(t: &Thread, region: usize) {
 #[cold]
 pub fn compress(t: &Thread, region: usize, again: bool) {
     let cells = cells(region);
-    let encode = || Runs::encode(|granule| heard::left(t, cells[granule].load()));
+    let left = |granule: usize| heard::left(t, cells[granule].load());
     // Before anything is locked: mostly this settles it.
-    if encode().is_none() {
+    if Runs::encode(left).is_none() && Drawn::of(left).is_none() {
         return;
     }
     let held = hold_any(region);
     t.owner.compress(region, || {
-        let Some(runs) = encode() else { return false };
-        held.store(&runs);
+        if let Some(runs) = Runs::encode(left) {
+            held.store(&runs);
+        } else if let Some(drawn) = Drawn::of(left) {
+            held.store_palette(&drawn);
+        } else {
+            return false;
+        }
         clear(cells, again);
         true
     });
@@ -634,25 +762,26 @@ pub fn reset(region: usize, from: usize, to: usize) -> bool {
         owners::untouched(region);
         return true;
     }
-    match held.load().without(from, to) {
-        Some(runs) => held.store(&runs),
-        None => {
-            held.write_out();
-            owners::expanded_for_anybody(region);
-            return false;
-        }
+    let forgotten = match held.summary.palette() {
+        Some(palette) => palette.forget(from, to),
+        None => held.load().without(from, to).is_some_and(|runs| {
+            held.store(&runs);
+            true
+        }),
+    };
+    if !forgotten {
+        held.write_out();
+        owners::expanded_for_anybody(region);
     }
-    true
+    forgotten
 }
 
 /// How many states a summary has, if the region is compressed.
 pub fn states(region: usize) -> Option<usize> {
     let held = hold(region)?;
-    Some(
-        held.load()
-            .cells()
-            .iter()
-            .filter(|words| **words != (0, 0))
-            .count(),
-    )
+    if let Some(palette) = held.summary.palette() {
+        return Some(palette.states());
+    }
+    let runs = held.load();
+    Some(runs.cells().iter().filter(|words| **words != (0, 0)).count())
 }

@@ -11,6 +11,7 @@ use std::process::Command;
 /// Names of the C and C++ libraries that all callers get from the runtime.
 const INTERPOSED: &str = "
     pthread_create pthread_join pthread_tryjoin_np pthread_timedjoin_np pthread_clockjoin_np pthread_detach
+    pthread_cancel pthread_setcancelstate
     thrd_create thrd_join thrd_detach
     pthread_mutex_init pthread_mutex_destroy pthread_mutex_lock pthread_mutex_trylock pthread_mutex_timedlock
     pthread_mutex_clocklock pthread_mutex_unlock
