@@ -64,6 +64,8 @@ enum Form {
     /// Only where `i % n == 0`.
     If(usize),
     Continue(usize),
+    /// Only where something holds that is the same in all rounds; left in round `n`.
+    Guarded(bool, usize),
     Once,
     /// `memset`.
     Fill,
@@ -124,7 +126,7 @@ pub fn choose(rng: &mut Rng, vars: &[Var], mut walk: Walk, lock: Option<usize>) 
     if index == "uint8_t" && walk.high + walk.step > 255 {
         index = "int64_t";
     }
-    let form = match rng.below(22) {
+    let form = match rng.below(24) {
         0..=2 => Form::Up("<"),
         3 => Form::Up("!="),
         4 => Form::Up("<="),
@@ -153,6 +155,7 @@ pub fn choose(rng: &mut Rng, vars: &[Var], mut walk: Walk, lock: Option<usize>) 
         19 if width > 0 => Form::Once,
         20 => Form::ReadEnd,
         21 if rounds > 0 => Form::ReadEndLast,
+        22 | 23 => Form::Guarded(rng.chance(75), rng.below(rounds + 2)),
         _ => Form::Up("<"),
     };
     if matches!(form, Form::Down) && !matches!(index, "int" | "long" | "short") {
@@ -209,6 +212,7 @@ impl Action {
             }
             Form::If(n) => plain.into_iter().filter(|i| i % n == 0).collect(),
             Form::Continue(n) => plain.into_iter().filter(|i| i % n != 0).collect(),
+            Form::Guarded(holds, n) => plain.into_iter().take(n + 1).filter(|_| holds).collect(),
             Form::Once => vec![low],
             _ => plain,
         }
@@ -410,6 +414,13 @@ impl Action {
                 &format!("i < ({index})p1"),
                 &format!("if (i % {n} == 0) continue;\n{k}"),
             ),
+            Form::Guarded(holds, n) => {
+                parameters[2] = ((low + n * step) as i64) << 1 | i64::from(holds);
+                up(
+                    &format!("i < ({index})p1"),
+                    &format!("if (p2 & 1) {{\n{k}}}\nif ((int64_t)i == p2 >> 1) break;\n"),
+                )
+            }
             Form::Once => format!("{{\nint64_t k = p0; {round}}}\n"),
             Form::Fill => {
                 format!("if (p0 < p1) memset({global} + p0, 1, (size_t)(p1 - p0) * sizeof({ty}));\n")

@@ -371,7 +371,7 @@ impl<'a, 'm> Values<'a, 'm> {
     }
 
     /// Whether it is made in the loop.
-    fn changes(&self, value: Value<'m>) -> bool {
+    pub fn changes(&self, value: Value<'m>) -> bool {
         value
             .block()
             .is_some_and(|block| self.nest.number(block).is_none_or(|block| self.around.has(block)))

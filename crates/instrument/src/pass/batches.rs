@@ -7,8 +7,9 @@
 
 use super::builder::Builder;
 use super::ir::{Ir, Opcode, Value};
-use super::loops::{Rounds, Swept, number};
+use super::loops::{Rounds, number};
 use super::nest::{Loop, Nest};
+use super::swept::Swept;
 
 /// So many rounds are a batch.
 pub const ROUNDS: u64 = 256;

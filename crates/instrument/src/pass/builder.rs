@@ -266,6 +266,11 @@ impl<'m> Builder<'m> {
         )))
     }
 
+    /// A value, or any other if it has none.
+    pub fn frozen(&self, value: Value<'m>) -> Value<'m> {
+        Value::some(llvm!(LLVMBuildFreeze(self.raw, value.raw(), NO_NAME)))
+    }
+
     /// A member of a struct.
     pub fn member(&self, value: Value<'m>, index: u32) -> Value<'m> {
         Value::some(llvm!(LLVMBuildExtractValue(

@@ -288,6 +288,11 @@ impl<'m> Value<'m> {
         branches.then(|| Value::some(llvm!(LLVMGetCondition(self.0))))
     }
 
+    /// Where a branch goes: first if its condition holds, then if it does not.
+    pub fn successor(self, way: u32) -> Option<Block<'m>> {
+        Block::new(llvm!(LLVMGetSuccessor(self.0, way)))
+    }
+
     /// Whether signed arithmetic here never overflows.
     pub fn never_overflows(self) -> bool {
         matches!(

@@ -18,7 +18,7 @@
 //! How many rounds there were is computed where the loop is left, from a value that grows. A round that was begun counts for
 //! accesses that come before the way out.
 
-use super::accesses::{Access, Extent, Reader};
+use super::accesses::{Access, Reader};
 use super::affine::{Affine, Part, Sum, Term, Values, Width};
 use super::batches::{self, Batch};
 use super::builder::Builder;
@@ -26,6 +26,7 @@ use super::effects::Calls;
 use super::ir::{Ir, Opcode, Value};
 use super::nest::{Loop, Nest};
 use super::steady::Steady;
+use super::swept::{Swept, coalesce, find};
 use super::watch::{self, Watch};
 use crate::effects::Effects;
 use deadheat_abi::footprint;
@@ -34,8 +35,6 @@ use std::collections::HashSet;
 
 /// So many footprints a function has room for in its frame; further loops are checked each time that they are left.
 const FOOTPRINTS: usize = 24;
-/// So far from one round to the next an address may go.
-const FAR: u64 = 32;
 /// A loop that is known to make more rounds than this is taken for one that does not end. They take a second at the least, and with anything in them
 /// much longer; no array is so long that it fits into memory twice; and who writes such a number mostly means "for ever".
 const LONG: u64 = 1 << 30;
@@ -90,52 +89,6 @@ pub enum Work<'m> {
     },
 }
 
-/// An access of a loop.
-pub struct Swept<'m> {
-    at: Vec<(Value<'m>, Access<'m>)>,
-    write: bool,
-    /// Its address.
-    pub address: Affine<'m>,
-    /// From this byte behind its address to that.
-    size: u64,
-    /// So many more rounds than there were: neighbouring places that other accesses sweep.
-    more: i64,
-    /// For each exit of the loop whether it was made in the round that is left.
-    last: Vec<bool>,
-}
-
-impl<'m> Swept<'m> {
-    /// Whether one check is cheaper than many. Places that are far apart have a cell each in any case, and are looked at
-    /// sooner where they are accessed; in a loop `within` another, what lies between them may follow.
-    fn pays(&self, within: bool) -> bool {
-        let step = self.address.step.as_constant().map(i64::unsigned_abs);
-        let near = step.is_some_and(|step| step <= FAR.max(2 * self.size));
-        near || within && step != Some(0) && self.size < COLUMN
-    }
-
-    /// The array that it is of, or the pointer that it was reached by.
-    fn array(&self) -> Option<Value<'m>> {
-        let pointer = |term: &&Term<'m>| term.value.0.ty().is_plain_pointer() && term.factor == 1;
-        let mut array = self.address.start.terms.iter().find(pointer)?.value.0;
-        while array.opcode() == Some(Opcode::LLVMGetElementPtr) {
-            array = array.operand(0);
-        }
-        Some(array)
-    }
-
-    /// Whether it is always of the same place, and made whenever the loop is begun.
-    fn is_in_the_first_round(&self) -> bool {
-        let still = self.address.step.as_constant() == Some(0) && self.more == 0;
-        still && self.last.iter().all(|made| *made) && !watch::has_variables(&self.address)
-    }
-
-    /// How far it goes each round, if nothing is left out between rounds.
-    fn unbroken_step(&self) -> Option<i64> {
-        let step = self.address.step.as_constant();
-        step.filter(|step| step.unsigned_abs() <= self.size)
-    }
-}
-
 /// Takes the accesses that can be swept out of `plain`, and puts what computes their ranges into the blocks behind loops.
 pub fn sweep<'m>(
     ir: Ir<'m>,
@@ -181,7 +134,9 @@ pub fn sweep<'m>(
             let entered = is_entered(nest, around);
             swept.retain(|one| {
                 let moves = one.address.step.as_constant() != Some(0);
-                (moves || entered && one.is_in_the_first_round()) && !watch::has_variables(&one.address)
+                (moves || entered && one.is_in_the_first_round())
+                    && !watch::has_variables(&one.address)
+                    && one.is_always_made()
             });
             swept.retain(|one| {
                 let moves = one.address.step.as_constant() != Some(0);
@@ -406,89 +361,6 @@ impl<'m> Rounds<'m> {
     }
 }
 
-/// An access as one that is swept, if it is.
-fn find<'m>(
-    nest: &Nest<'m>,
-    around: &Loop,
-    values: &mut Values<'_, 'm>,
-    at: Value<'m>,
-    access: Access<'m>,
-) -> Option<Swept<'m>> {
-    let block = nest.number(at.block()?)?;
-    let Extent::Bytes(size) = access.extent else {
-        return None;
-    };
-    if !around.has(block) || !nest.dominates(block, around.latch) {
-        return None;
-    }
-    let address = values.of(access.pointer)?;
-    let last: Vec<bool> = around
-        .exits
-        .iter()
-        .map(|exit| nest.dominates(block, exit.0))
-        .collect();
-    // Where it matters which way a block behind the loop was reached, each must be one way.
-    let mut ways = around.exits.iter().zip(&last);
-    let branches = ways.all(|(exit, made)| {
-        let differs = |(other, also): (&(usize, usize), &bool)| other.1 == exit.1 && also != made;
-        !around.exits.iter().zip(&last).any(differs)
-            || nest.blocks[exit.0].terminator().opcode() == Some(Opcode::LLVMBr)
-    });
-    branches.then(|| Swept {
-        at: vec![(at, access)],
-        write: access.write,
-        address,
-        size,
-        more: 0,
-        last,
-    })
-}
-
-/// Unites accesses whose places lie side by side, and drops reads of what is written.
-fn coalesce(mut swept: Vec<Swept<'_>>) -> Vec<Swept<'_>> {
-    // Writes first, then from low to high.
-    swept.sort_by_key(|one| (!one.write, one.address.start.constant));
-    let mut united: Vec<Swept<'_>> = Vec::new();
-    for one in swept {
-        let fits = united.iter_mut().find_map(|other| {
-            let same = other.address.step == one.address.step
-                && other.address.start.has_terms_of(&one.address.start)
-                && other.last == one.last;
-            let joined = same.then(|| join(other, &one)).flatten()?;
-            Some((other, joined))
-        });
-        match fits {
-            Some((other, (size, more))) => {
-                (other.size, other.more) = (size, more);
-                other.at.extend(one.at);
-            }
-            None => united.push(one),
-        }
-    }
-    united
-}
-
-/// What two accesses that go side by side are together: so many bytes from the first one's place on, in so many more rounds.
-fn join(first: &Swept<'_>, second: &Swept<'_>) -> Option<(u64, i64)> {
-    let distance = second
-        .address
-        .start
-        .constant
-        .wrapping_sub(first.address.start.constant);
-    let (size, end) = (first.size as i64, distance.checked_add(second.size as i64)?);
-    let inside = distance >= 0 && end <= size;
-    if first.write != second.write {
-        return (first.write && inside && second.more <= first.more).then_some((first.size, first.more));
-    }
-    if (0..=size).contains(&distance) && first.more == 0 && second.more == 0 {
-        return Some((size.max(end) as u64, 0));
-    }
-    let step = first.address.step.as_constant()?;
-    let next =
-        step > 0 && distance == step * (first.more + 1) && first.size == second.size && second.more == 0;
-    next.then_some((first.size, first.more + 1))
-}
-
 /// The footprints of a function.
 struct Frame<'a, 'm> {
     ir: Ir<'m>,
@@ -654,6 +526,7 @@ impl<'m> Place<'_, 'm> {
                     let more = builder.add(count, ir.number(one.more as u64));
                     count = builder.select(any, more, ir.number(0));
                 }
+                let count = one.if_made(ir, builder, count);
                 let count = watch.unless_changed(ir, builder, &one.address, count);
                 let address = match batch {
                     Some(batch) => batch.start(builder),

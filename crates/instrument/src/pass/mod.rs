@@ -37,6 +37,7 @@ mod sections;
 mod sharing;
 mod steady;
 mod stretches;
+mod swept;
 mod templates;
 mod unmasked;
 mod watch;

@@ -73,6 +73,11 @@ impl<'m> Nest<'m> {
         self.number.get(&block).copied()
     }
 
+    /// The blocks that go to one.
+    pub fn predecessors(&self, block: usize) -> &[usize] {
+        &self.predecessors[block]
+    }
+
     /// Whether every way to `after` passes `before`.
     pub fn dominates(&self, before: usize, mut after: usize) -> bool {
         while after > before {

@@ -227,13 +227,79 @@ fn what_is_written_here_and_there_may_fill_stretches() {
 fn only_what_every_round_accesses() {
     let body = format!(
         "{}
-        br i1 %c, label %some, label %latch
+        %odd = trunc i64 %i to i1
+        br i1 %odd, label %some, label %latch
         some:
         store i64 1, ptr %a
         br label %latch",
         at("i64", "%i")
     );
     assert_eq!(kinds(&found(&body)), ["write8()"]);
+}
+
+#[test]
+fn what_all_rounds_access_or_none() {
+    let store = format!("{}\nstore i64 1, ptr %a", at("i64", "%i"));
+    let odd = "%odd = trunc i64 %i to i1";
+    // What is computed behind the loop says whether there is anything to check.
+    for branch in [
+        "br i1 %c, label %some, label %latch",
+        "br i1 %c, label %latch, label %some",
+    ] {
+        let body = format!("{branch}\nsome:\n{store}\nbr label %latch");
+        assert_eq!(kinds(&found(&body)), ["write_strided(8, 8)"], "{branch}");
+    }
+    let cases = [
+        // Come to in another way, too.
+        "br i1 %c, label %some, label %other
+        other:
+        br i1 %odd, label %some, label %latch
+        some:
+        STORE
+        br label %latch",
+        // Left out by some rounds all the same.
+        "br i1 %c, label %again, label %latch
+        again:
+        br i1 %odd, label %some, label %latch
+        some:
+        STORE
+        br label %latch",
+        // Or by the last one, of which it is not known then.
+        "br i1 %c, label %again, label %latch
+        again:
+        br i1 %odd, label %some, label %out
+        some:
+        STORE
+        br label %latch
+        out:
+        ret void",
+    ];
+    for case in cases {
+        let body = format!("{odd}\n{}", case.replace("STORE", &store));
+        assert_eq!(kinds(&found(&body)), ["write8()"], "{case}");
+    }
+    // A round that leaves behind it has accessed, one that leaves before it has not.
+    let early = |before: &str, behind: &str| {
+        kinds(&found(&format!(
+            "{odd}
+            {before}
+            asks:
+            br i1 %c, label %some, label %join
+            some:
+            {store}
+            br label %join
+            join:
+            {behind}
+            out:
+            call void @other()
+            ret void"
+        )))
+    };
+    let leaves = |to: &str| format!("br i1 %odd, label %{to}, label %out");
+    let stays = |to: &str| format!("br label %{to}");
+    let both = ["write_strided(8, 8)", "write_strided(8, 8)"];
+    assert_eq!(early(&leaves("asks"), &stays("latch")), both);
+    assert_eq!(early(&stays("asks"), &leaves("latch")), both);
 }
 
 #[test]
