@@ -181,7 +181,9 @@ impl<'m> Builder<'m> {
 
     /// One number for each block that a block may come from, at its beginning. Then the builder is behind it.
     pub fn choice(&self, block: Block<'m>, numbers: &[(Value<'m>, Block<'m>)]) -> Value<'m> {
-        self.before(block.instructions().next().expect("a block has an end"));
+        let first = block.instructions().next().expect("a block has an end");
+        // No debug record may come before it.
+        llvm!(LLVMPositionBuilderBeforeInstrAndDbgRecords(self.raw, first.raw()));
         self.without_line();
         let phi = llvm!(LLVMBuildPhi(self.raw, self.ir.integer(64).raw(), NO_NAME));
         for (number, from) in numbers {

@@ -134,3 +134,41 @@ fn of_many_only_some() {
     // The last stands for those that are not told.
     assert_eq!(found, [[10, 11, 12, 13, 14, 15, 16, 17, 18, 18]]);
 }
+
+#[test]
+fn a_choice_between_the_ways_out_of_a_loop_comes_before_what_debuggers_are_told() {
+    // That is a module's first rule for phis: `fully` says no if it is broken.
+    let text = fully(&format!(
+        "define void @f(ptr %p, i64 %n) !dbg !3 {{
+            br label %loop
+        loop:
+            %i = phi i64 [ 0, %0 ], [ %next, %latch ]
+            %a = getelementptr i64, ptr %p, i64 %i
+            %v = load volatile i64, ptr %a
+            %zero = icmp eq i64 %v, 0
+            br i1 %zero, label %done, label %latch
+        latch:
+            store volatile i64 1, ptr %a
+            %next = add i64 %i, 1
+            %more = icmp ult i64 %next, %n
+            br i1 %more, label %loop, label %done
+        done:
+            #dbg_value(i64 %n, !6, !DIExpression(), !7)
+            ret void
+        }}
+        {DEBUG}
+        !6 = !DILocalVariable(name: \"n\", scope: !3, file: !1, line: 1, type: !8)
+        !7 = !DILocation(line: 1, scope: !3)
+        !8 = !DIBasicType(name: \"long\", size: 64, encoding: DW_ATE_signed)"
+    ));
+    let body = function(&text, "f");
+    let find = |what: &str| body.iter().position(|line| line.contains(what));
+    let choice = body
+        .iter()
+        .rposition(|line| line.contains("phi i64 [ "))
+        .expect("which way");
+    assert!(
+        find("loop:") < Some(choice) && Some(choice) < find("#dbg_value"),
+        "{text}"
+    );
+}
