@@ -6,7 +6,7 @@ use crate::places::Place;
 use crate::races::Present;
 use crate::runs::{GRANULES, LONGEST, Piece, phase};
 use crate::thread::Thread;
-use crate::{races, readers, record, shadow, side, summary, sync};
+use crate::{heard, races, readers, record, shadow, side, summary, sync};
 use deadheat_abi::atomics::{Kind, What};
 use deadheat_abi::shadow::EPOCH;
 use deadheat_event::AccessKind;
@@ -99,6 +99,9 @@ pub fn granule<const WRITE: bool>(t: &mut Thread, addr: usize, mask: u8, context
                 break;
             }
         }
+    }
+    if let Some(regions) = t.owner.left_behind() {
+        heard::give_back(t, regions);
     }
     if !found.is_empty() {
         let present = Present {

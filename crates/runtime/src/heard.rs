@@ -17,9 +17,12 @@
 //! race with what was given up before.
 
 use crate::cell::{self, FIRST_SIDE};
-use crate::readers;
+use crate::owners::{self, REGION_SHIFT};
+use crate::runs::GRANULES;
 use crate::spin::Spin;
 use crate::thread::{Thread, ThreadRef};
+use crate::{readers, shadow};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -28,6 +31,9 @@ const SLOTS: usize = 64;
 
 /// Threads say what they know where they leave a barrier, and each time that they have learned something so often.
 const SELDOM: u32 = if cfg!(test) { 2 } else { 16 };
+
+/// So many regions are worth that threads are waited for.
+const WORTH: usize = if cfg!(test) { 1 } else { 4 };
 
 type Times = [AtomicU64; SLOTS];
 
@@ -223,6 +229,26 @@ pub fn left_now(t: &mut Thread, words: (u64, u64)) -> (u64, u64) {
         return left;
     }
     raised(t, words)
+}
+
+/// Gives back the shadow of some regions if all threads have heard of all that it says: as of results that are written one by one,
+/// each in an epoch of its own.
+#[cold]
+#[inline(never)]
+pub fn give_back(t: &mut Thread, regions: Range<usize>) {
+    let cells = |region: usize| shadow::cells(region << REGION_SHIFT, GRANULES).unwrap_or_default();
+    let Some(last) = cells(regions.end - 1).last() else {
+        return;
+    };
+    left_now(t, last.load());
+    let t = &*t;
+    let is_heard = |region: usize| cells(region).iter().all(|cell| left(t, cell.load()) == (0, 0));
+    let heard: Vec<usize> = regions
+        .filter(|region| owners::has_cells(*region) && is_heard(*region))
+        .collect();
+    if heard.len() >= WORTH {
+        owners::give_back(&heard, is_heard);
+    }
 }
 
 #[cold]

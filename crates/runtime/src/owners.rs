@@ -21,7 +21,8 @@ use crate::vm::{self, PAGE, Table};
 use crate::{confined, record, shadow, summary};
 use deadheat_abi::shadow::{ADDRESS_MASK, BASE};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering, compiler_fence};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, compiler_fence};
 
 /// An address shifted by this is a region's number.
 pub const REGION_SHIFT: u32 = 12;
@@ -71,6 +72,11 @@ const NEAR: usize = 64;
 /// processors are told.
 const AHEAD: usize = 16;
 
+/// So far behind a region that it comes to a thread looks whether all others have heard of what was done there: they are late by a few epochs.
+const BEHIND: usize = 2;
+/// It looks at so many at once.
+const MANY: usize = 16;
+
 /// A word for each region. Read in [`crate::quick`], too.
 static OWNERS: Table<AtomicU32> = Table::new();
 
@@ -86,6 +92,11 @@ pub const IN_SECTION: u32 = 0x100;
 static SECTION: Table<AtomicUsize> = Table::new();
 const SECTIONS: usize = 1 << 14;
 
+/// So many slots have had a place there.
+static NAMED: AtomicU32 = AtomicU32::new(0);
+/// Whether there were threads without one, of which nobody knows whether they are in sections.
+static NAMELESS: AtomicBool = AtomicBool::new(false);
+
 /// A thread, as far as regions go.
 pub struct Owner {
     /// What the words of its own regions say.
@@ -99,6 +110,8 @@ pub struct Owner {
     ahead: Cell<usize>,
     /// The end of what was taken from another last, and how much that was.
     came: Cell<(usize, usize)>,
+    /// The first of some regions that were gone through and are some way behind, if they have not been looked at; 0 if there are none.
+    behind: Cell<usize>,
 }
 
 impl Owner {
@@ -109,12 +122,14 @@ impl Owner {
     pub unsafe fn new(slot: u32, inside: *const AtomicU32) -> Owner {
         let _changing = ABLE.lock();
         section(slot).store(inside.expose_provenance(), Ordering::Relaxed);
+        NAMED.fetch_max(slot + 1, Ordering::Relaxed);
         Owner {
             name: slot + 1,
             words: words(),
             inside,
             ahead: Cell::default(),
             came: Cell::default(),
+            behind: Cell::default(),
         }
     }
 
@@ -123,6 +138,7 @@ impl Owner {
     /// # Safety
     /// `inside` is there until the thread ends.
     pub unsafe fn of_nothing(inside: *const AtomicU32) -> Owner {
+        NAMELESS.store(true, Ordering::Relaxed);
         Owner {
             inside,
             ..Owner::nobody()
@@ -137,6 +153,7 @@ impl Owner {
             inside: std::ptr::null(),
             ahead: Cell::default(),
             came: Cell::default(),
+            behind: Cell::default(),
         }
     }
 
@@ -263,6 +280,9 @@ impl Owner {
                 // Otherwise its shadow is there since somebody else had it.
                 if often < COST {
                     self.populate(region);
+                    if region.is_multiple_of(MANY) {
+                        self.behind.set(region.saturating_sub(MANY + BEHIND));
+                    }
                 }
             }
             owner => {
@@ -307,6 +327,18 @@ impl Owner {
         }
     }
 
+    /// Some regions that were left behind when the thread came to a new one, if it has done so lately, once.
+    #[inline(always)]
+    pub fn left_behind(&self) -> Option<Range<usize>> {
+        match self.behind.get() {
+            0 => None,
+            first => {
+                self.behind.set(0);
+                Some(first..first + MANY)
+            }
+        }
+    }
+
     /// Has the kernel map the shadow from `region` on, if the thread comes from the region before it.
     fn populate(&self, region: usize) {
         let ahead = self.ahead.get();
@@ -315,6 +347,41 @@ impl Owner {
             self.ahead.set(region);
             shadow::populate(region << REGION_SHIFT, AHEAD << REGION_SHIFT);
         }
+    }
+}
+
+/// Whether the cells of a region are in use.
+pub fn has_cells(region: usize) -> bool {
+    !matches!(
+        word(region).load(Ordering::Relaxed) & SHARED,
+        NOBODY | COMPRESSED | MARKED
+    )
+}
+
+/// Gives back the shadow of regions of which `f`, which looks at their cells, says that nothing is needed any more. To be called outside
+/// of sections.
+pub fn give_back(regions: &[usize], f: impl Fn(usize) -> bool) {
+    let mut able = ABLE.lock();
+    if !*able || NAMELESS.load(Ordering::Relaxed) {
+        return;
+    }
+    // Words do not change otherwise while `ABLE` is held.
+    let before: Vec<(usize, u32)> = regions
+        .iter()
+        .filter(|region| has_cells(**region))
+        .map(|region| (*region, word(*region).load(Ordering::Relaxed)))
+        .collect();
+    for (region, before) in &before {
+        word(*region).store(before & !SHARED | MARKED, Ordering::Relaxed);
+    }
+    *able &= barrier();
+    (0..NAMED.load(Ordering::Relaxed)).for_each(wait_for);
+    for (region, before) in before {
+        if f(region) {
+            let cells = std::ptr::from_ref(shadow::cell(region << REGION_SHIFT)).addr();
+            vm::advise(cells, 2 << REGION_SHIFT, libc::MADV_DONTNEED);
+        }
+        word(region).store(before, Ordering::Release);
     }
 }
 

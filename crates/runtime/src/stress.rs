@@ -296,6 +296,48 @@ fn reads_of_a_region_that_is_compressed_and_expanded_are_all_on_record() {
 }
 
 #[test]
+fn shadow_that_is_given_back_has_no_access_on_record() {
+    let region = Region::new(3);
+    let barrier = Barrier::new(THREADS as usize);
+    let addr = |n: u32| region.base + 64 * n as usize;
+    let rounds = ROUNDS / 10 * times();
+    in_threads(|n| {
+        let mut t = Thread::new(n, HbThread::after(Slot(n + 1), 0), true);
+        let inside = AtomicU32::new(1);
+        // SAFETY: there until it is gone, below.
+        t.owner = unsafe { Owner::new(region.slot + n, &raw const inside) };
+        for _ in 0..rounds {
+            barrier.wait();
+            if n == 0 {
+                let regions = [owners::region(region.base)];
+                let is_empty = |_| (1..THREADS).all(|n| shadow::cell(addr(n)).load() == (0, 0));
+                (0..3).for_each(|_| owners::give_back(&regions, is_empty));
+            } else {
+                let mut found = Vec::new();
+                t.owner.enter(addr(n));
+                let own = t.owner.owns(shadow::cell(addr(n)));
+                // Long enough to be waited for.
+                (0..200 * n).for_each(|_| std::hint::spin_loop());
+                cell::access::<true>(&mut t, shadow::cell(addr(n)), own, 0xff, Place(1), &mut found);
+                t.owner.leave();
+            }
+            barrier.wait();
+            let written = |n: &u32| shadow::cell(addr(*n)).load() != (0, 0);
+            assert_eq!((1..THREADS).filter(written).count() as u32, THREADS - 1);
+            barrier.wait();
+            if n == 0 {
+                // Everybody's, after some rounds.
+                shadow::cells(region.base, 512)
+                    .into_iter()
+                    .flatten()
+                    .for_each(|cell| cell.set((0, 0)));
+            }
+        }
+        t.owner.gone();
+    });
+}
+
+#[test]
 fn threads_without_a_lock_race_in_a_region_that_is_compressed_and_expanded() {
     let region = Region::new(2);
     let found = region.run(ROUNDS / 20, |t, random, found| {

@@ -36,6 +36,8 @@ struct Habits {
     again: usize,
     /// Before every so many events they get cells.
     expanded: usize,
+    /// Before every so many events the shadow is given back of those of which all threads have heard.
+    given_back: usize,
 }
 
 /// Where the arrays of a run are.
@@ -152,12 +154,17 @@ impl World {
 
 impl Arrays {
     /// What happens to regions beside the access to `addr`.
-    fn before(&self, t: &Thread, number: usize, addr: usize) {
+    fn before(&self, t: &mut Thread, number: usize, addr: usize) {
         let Habits {
             compressed,
             again,
             expanded,
+            given_back,
         } = self.habits;
+        if given_back != 0 && number.is_multiple_of(given_back) {
+            let first = owners::region(addr);
+            heard::give_back(t, first - 1..first + 2);
+        }
         for addr in [addr, addr + (1 << owners::REGION_SHIFT)] {
             let region = owners::region(addr);
             if compressed {
@@ -262,10 +269,13 @@ fn layouts() -> impl Strategy<Value = Layout> {
 }
 
 fn habits() -> impl Strategy<Value = Habits> {
-    (any::<bool>(), 0..8usize, 0..12usize).prop_map(|(compressed, again, expanded)| Habits {
-        compressed,
-        again,
-        expanded,
+    (any::<bool>(), 0..8usize, 0..12usize, 0..4usize).prop_map(|(compressed, again, expanded, given_back)| {
+        Habits {
+            compressed,
+            again,
+            expanded,
+            given_back,
+        }
     })
 }
 
@@ -273,12 +283,14 @@ const CELLS: Habits = Habits {
     compressed: false,
     again: 0,
     expanded: 0,
+    given_back: 0,
 };
 
 const SUMMARIES: Habits = Habits {
     compressed: true,
     again: 0,
     expanded: 0,
+    given_back: 0,
 };
 
 /// The first race of each element, which is the same however its state is kept: what comes behind it need not be. A chain of readers, a
