@@ -688,6 +688,9 @@ pub fn fetch(addr: usize) {
 /// Remembers what is around an access that is on record, so that the next ones are answered without a look here. Whether that is much.
 #[inline(never)]
 fn remember(t: &mut Thread, write: bool, region: usize, piece: &Piece) -> bool {
+    if t.sweeps.is_worn(t.epoch, region) {
+        return false;
+    }
     let Some(extent) = summary(region).extent(t, write, piece.from) else {
         return false;
     };

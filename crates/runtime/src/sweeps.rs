@@ -6,6 +6,7 @@
 //! be given cells for their sake.
 
 use crate::owners;
+use std::cell::Cell;
 use std::ops::Range;
 
 /// How many pieces are remembered.
@@ -96,13 +97,18 @@ pub struct Sweeps {
 /// How many extents are remembered.
 const EXTENTS: usize = 64;
 
+/// An extent that answers more in its epoch is *worn*: the region had better have cells, at which the inline test looks.
+const HITS: u16 = 2048;
+
 /// Granules of a region, all bytes of which were accessed.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Extent {
     region: usize,
     from: u16,
     to: u16,
     write: bool,
+    /// How often it has answered.
+    hits: Cell<u16>,
 }
 
 /// Extents, by their regions.
@@ -115,7 +121,7 @@ struct Extents {
 impl Default for Extents {
     fn default() -> Self {
         Extents {
-            all: [Extent::default(); EXTENTS],
+            all: std::array::from_fn(|_| Extent::default()),
             epoch: 0,
         }
     }
@@ -154,10 +160,22 @@ impl Sweeps {
         let region = owners::region(addr);
         let extent = &self.extents.all[region % EXTENTS];
         let from = addr & owners::REGION_MASK;
-        extent.region == region
+        let hits = extent.hits.get();
+        let has = extent.region == region
             && (extent.write || !write)
             && usize::from(extent.from) * 8 <= from
             && from.saturating_add(len) <= usize::from(extent.to) * 8
+            && hits < HITS;
+        if has {
+            extent.hits.set(hits + 1);
+        }
+        has
+    }
+
+    /// Whether the region has an extent of this epoch that is worn.
+    pub fn is_worn(&self, epoch: u64, region: usize) -> bool {
+        let extent = &self.extents.all[region % EXTENTS];
+        self.extents.epoch == epoch && extent.region == region && extent.hits.get() == HITS
     }
 
     /// All bytes of these granules were accessed in this epoch.
@@ -173,6 +191,7 @@ impl Sweeps {
             from: granules.start as u16,
             to: granules.end as u16,
             write,
+            hits: Cell::new(0),
         };
     }
 
@@ -234,6 +253,22 @@ mod tests {
         sweeps.add_extent(1, region + EXTENTS, 0..512, true);
         assert!(!has(&sweeps, 80, 8, false), "it is of another region");
         assert!(has(&sweeps, (EXTENTS << owners::REGION_SHIFT) + 16, 8, true));
+    }
+
+    #[test]
+    fn an_extent_that_answers_very_often_wears_out() {
+        let mut sweeps = Sweeps::default();
+        let addr = 0x1234_5678_9000;
+        let region = owners::region(addr);
+        sweeps.add_extent(1, region, 0..512, true);
+        for _ in 0..HITS {
+            assert!(!sweeps.is_worn(1, region));
+            assert!(sweeps.has_within(1, addr + 8, 8, true));
+        }
+        assert!(sweeps.is_worn(1, region) && !sweeps.has_within(1, addr + 8, 8, true));
+        assert!(!sweeps.is_worn(2, region) && !sweeps.is_worn(1, region + EXTENTS));
+        sweeps.add_extent(2, region, 0..512, true);
+        assert!(sweeps.has_within(2, addr + 8, 8, true));
     }
 
     #[test]

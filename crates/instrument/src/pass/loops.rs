@@ -252,14 +252,37 @@ fn compares_growing<'m>(values: &mut Values<'_, 'm>, condition: Value<'m>) -> bo
         Some(value) => value.step.as_constant() == Some(0),
         None => values.is_still(of),
     };
-    // A value that must be met, and not only passed, could be jumped over for ever; not where wrapping around is undefined.
+    // A value that must be met, and not only passed, could be jumped over for ever; not where wrapping around is undefined, nor where
+    // both are multiples of the step.
     let met = condition.is_equality();
-    let grows = |value: &Option<Affine<'m>>, of: Value<'m>| {
+    let grows = |value: &Option<Affine<'m>>, side: u32| {
         let step = value.as_ref().and_then(|value| value.step.as_constant());
-        let step = step.map(i64::unsigned_abs);
-        step.is_some_and(|step| step == 1 || step != 0 && (!met || never_wraps(of)))
+        let step = step.map(i64::unsigned_abs).filter(|step| *step != 0);
+        step.is_some_and(|step| {
+            let start = value.as_ref().and_then(|value| value.start.as_constant());
+            let divides = |step: i64| start.is_some_and(|start| start % step == 0);
+            let sure =
+                || step.is_power_of_two() && divides(step as i64) && is_multiple_of(of(1 - side), step);
+            step == 1 || !met || never_wraps(of(side)) || sure()
+        })
     };
-    still(&one, of(0)) && grows(&other, of(1)) || grows(&one, of(0)) && still(&other, of(1))
+    still(&one, of(0)) && grows(&other, 1) || grows(&one, 0) && still(&other, of(1))
+}
+
+/// Whether a number is a multiple of a power of two, however often it has wrapped around.
+fn is_multiple_of(value: Value<'_>, power: u64) -> bool {
+    let constant = |value: Value<'_>| value.constant_integer();
+    let divides = |value: Option<u64>| value.is_some_and(|value| value.is_multiple_of(power));
+    match value.opcode() {
+        None => divides(constant(value)),
+        Some(Opcode::LLVMAnd) => [0, 1]
+            .into_iter()
+            .any(|side| divides(constant(value.operand(side)))),
+        Some(Opcode::LLVMShl) => {
+            constant(value.operand(1)).is_some_and(|by| by < 64 && (1 << by) % power == 0)
+        }
+        _ => false,
+    }
 }
 
 /// Whether a value that grows is so far from what it is compared with that the loop does not get there: `i < LONG_MAX`.

@@ -623,29 +623,42 @@ fn columns_of_inner_loops_are_checked_behind_the_outermost_too() {
 
 #[test]
 fn a_value_that_must_be_met_must_not_be_stepped_over() {
-    let round = |add: &str| {
+    let round = |add: &str, first: u64, end: &str| {
         fully(&format!(
             "define void @f(ptr %p, i64 %n) {{
             start:
+                %even = and i64 %n, -2
+                %some = and i64 %n, 6
+                %fours = shl i64 %n, 2
                 br label %loop
             loop:
-                %i = phi i64 [ 0, %start ], [ %next, %loop ]
+                %i = phi i64 [ {first}, %start ], [ %next, %loop ]
                 %a = getelementptr i64, ptr %p, i64 %i
                 store i64 1, ptr %a
                 %next = {add}
-                %done = icmp eq i64 %next, %n
+                %done = icmp eq i64 %next, {end}
                 br i1 %done, label %end, label %loop
             end:
                 ret void
             }}"
         ))
     };
-    let names = |add| kinds(&hooks(&round(add), "f"));
+    let from = |add, first, end| kinds(&hooks(&round(add, first, end), "f"));
+    let names = |add| from(add, 0, "%n");
     assert_eq!(names("add i64 %i, 1"), ["write_strided(8, 8)"]);
     // It may go on for ever.
     let batches = ["write_strided(256, 16, 8)", "write_strided(16, 8)"];
     assert_eq!(names("add i64 %i, 2"), batches);
     assert_eq!(names("add nuw i64 %i, 2"), ["write_strided(16, 8)"]);
+    // Both go by twos, as the optimiser writes loops of two rounds in one, or do not.
+    for end in ["%even", "%some", "%fours"] {
+        assert_eq!(from("add i64 %i, 2", 0, end), ["write_strided(16, 8)"], "{end}");
+        assert_eq!(from("sub i64 %i, 2", 8, end), ["write_strided(-16, 8)"], "{end}");
+        assert_eq!(from("add i64 %i, 2", 1, end), batches, "{end}");
+    }
+    assert_eq!(from("add i64 %i, 4", 0, "%fours"), ["write_strided(32, 8)"]);
+    assert_eq!(from("add i64 %i, 4", 0, "%even").len(), 2);
+    assert_eq!(from("add i64 %i, 3", 0, "%even").len(), 2);
 }
 
 #[test]
