@@ -1,6 +1,7 @@
 //! The end of the process: what was found is told to the end, and decides the exit status.
 
 use crate::channel::{self, Ended, Lines};
+use crate::intercept::cancel;
 use crate::spin::Spin;
 use crate::{ample, counts, log, partly, places, races, side, thread, tls};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -70,7 +71,7 @@ pub fn let_go() {
 }
 
 fn quietly<R>(f: impl FnOnce() -> R) -> R {
-    thread::shut(|| thread::uncancelled(f))
+    thread::shut(|| cancel::uncancelled(f))
 }
 
 fn status_of_races() -> i32 {

@@ -40,8 +40,6 @@ type Times = [AtomicU64; SLOTS];
 /// What a thread says of its own slot: nothing that it does races with what it did.
 const OWN: u64 = u64::MAX;
 
-const NEVER: Times = [const { AtomicU64::new(0) }; SLOTS];
-
 /// Threads, and what all of them have heard of.
 pub struct Floor {
     living: Spin<Vec<Living>>,
@@ -77,7 +75,7 @@ impl Floor {
     pub const fn new() -> Floor {
         Floor {
             living: Spin::new(Vec::new()),
-            times: NEVER,
+            times: [const { AtomicU64::new(0) }; SLOTS],
             handled: AtomicBool::new(false),
         }
     }
@@ -153,7 +151,7 @@ impl Heard {
     pub fn among(among: &'static Floor) -> Heard {
         Heard {
             among,
-            row: Arc::new(NEVER),
+            row: Arc::new([const { AtomicU64::new(0) }; SLOTS]),
             learned: 0,
             raised: 0,
         }

@@ -72,7 +72,7 @@ fn nibbles(from: usize, to: usize) -> u64 {
 fn each_state(word: u64, mut among: u64, mut f: impl FnMut(usize, u64)) {
     while among != 0 {
         let state = number(word, among.trailing_zeros() as usize / 4);
-        let other = word ^ state as u64 * ONES;
+        let other = word ^ (state as u64 * ONES);
         let differs = (other | other >> 1 | other >> 2 | other >> 3) & ONES;
         let alike = !(differs * 0xf) & among;
         f(state, alike);

@@ -9,7 +9,7 @@ use crate::places::{Known, Place};
 use crate::registry;
 use crate::spin::Spin;
 use crate::stacks::Stack;
-use crate::thread::{self, Thread};
+use crate::thread::Thread;
 use crate::{amid, ample, exit, memory, outside, plain};
 use deadheat_event::{AccessKind, Prior};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -107,7 +107,7 @@ pub fn report(t: &mut Thread, granule: usize, present: Present, found: &[Found])
     let found = outside::settle(t, &new);
     let granule = granule / 8 * 8;
     // A report takes more stack than the thread may have left, in a handler above all.
-    thread::uncancelled(|| {
+    cancel::uncancelled(|| {
         ample::run(|| {
             for found in &found {
                 one(t, granule, present, found);

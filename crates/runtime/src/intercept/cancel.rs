@@ -94,6 +94,22 @@ pub fn come_behind(t: &mut Thread) -> bool {
     was
 }
 
+/// Runs `f`, which calls functions of libc at which a thread can be cancelled: not here, where it holds locks.
+pub fn uncancelled<R>(f: impl FnOnce() -> R) -> R {
+    // SAFETY: as libc declares it.
+    unsafe extern "C" {
+        fn pthread_setcancelstate(state: i32, old: *mut i32) -> i32;
+    }
+    const DISABLE: i32 = 1;
+    let mut before = 0;
+    // SAFETY: writes the state as it was, which is put back.
+    unsafe { pthread_setcancelstate(DISABLE, &raw mut before) };
+    let result = f();
+    // SAFETY: as above.
+    unsafe { pthread_setcancelstate(before, std::ptr::null_mut()) };
+    result
+}
+
 interpose! {
     fn pthread_cancel[_, real](id: pthread_t) -> c_int {
         if let Some(thread) = threads::look_up(id) {
