@@ -22,6 +22,7 @@ use crate::runs::GRANULES;
 use crate::spin::Spin;
 use crate::thread::{Thread, ThreadRef};
 use crate::{readers, shadow};
+use rustc_hash::FxHashSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -97,16 +98,18 @@ impl Floor {
     fn raise(&self, slots: usize) {
         let all = self.living.lock();
         let handled = self.handled.load(Ordering::Relaxed);
-        let is_alive = |thread: u32| all.iter().any(|living| living.thread == thread);
+        let alive: FxHashSet<u32> = all.iter().map(|living| living.thread).collect();
         // Who waits for one that has just ended has yet to hear what that one knew.
-        let counts = |living: &&Living| handled || !living.waits.is_some_and(is_alive);
-        let rows = || all.iter().filter(counts).map(|living| &living.row);
-        for (slot, time) in self.times.iter().enumerate().take(slots) {
-            let least = rows().map(|row| row[slot].load(Ordering::Relaxed)).min();
-            // It does not fall where threads that waited count again. Where only who has the slot counts, nobody has heard of more.
-            if let Some(least) = least.filter(|least| *least != OWN) {
-                time.fetch_max(least, Ordering::Relaxed);
+        let counts = |living: &Living| handled || !living.waits.is_some_and(|waits| alive.contains(&waits));
+        let mut least = [OWN; SLOTS];
+        for living in all.iter().filter(|living| counts(living)) {
+            for (least, said) in least.iter_mut().zip(living.row.iter()).take(slots) {
+                *least = (*least).min(said.load(Ordering::Relaxed));
             }
+        }
+        // It does not fall where threads that waited count again. Where only who has the slot counts, nobody has heard of more.
+        for (time, least) in self.times.iter().zip(least).filter(|(_, least)| *least != OWN) {
+            time.fetch_max(least, Ordering::Relaxed);
         }
     }
 

@@ -19,7 +19,7 @@
 use crate::spin::{self, Spin, Wait};
 use crate::vm::{self, PAGE, Table};
 use crate::{confined, record, shadow, summary};
-use deadheat_abi::shadow::{ADDRESS_MASK, BASE};
+use deadheat_abi::shadow::{ADDRESS_MASK, BASE, GRANULE};
 use std::cell::Cell;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, compiler_fence};
@@ -138,6 +138,7 @@ impl Owner {
     /// # Safety
     /// `inside` is there until the thread ends.
     pub unsafe fn of_nothing(inside: *const AtomicU32) -> Owner {
+        let _changing = ABLE.lock();
         NAMELESS.store(true, Ordering::Relaxed);
         Owner {
             inside,
@@ -190,19 +191,23 @@ impl Owner {
         }
     }
 
-    /// Enters a section in which the cell may be changed, if nothing has to be done for that. Whether it is in one.
+    /// Enters a section in which the cell may be changed, if nothing has to be done for that: with plain stores, or not. `None` if it
+    /// is in none.
     #[inline(always)]
-    pub fn enter_at_once(&self, cell: &'static crate::cell::Cell) -> bool {
+    pub fn enter_at_once(&self, cell: &'static crate::cell::Cell) -> Option<bool> {
         let region = std::ptr::from_ref(cell).addr() >> (REGION_SHIFT + 1);
         // SAFETY: within the table, as `words` counts.
         let word = unsafe { &*self.words.wrapping_add(region) };
         self.mark(IN_SECTION);
         let whose = word.load(Ordering::Acquire) & SHARED;
-        if whose == SHARED || whose == self.name {
-            return true;
+        if whose == SHARED {
+            return Some(false);
+        }
+        if whose == self.name {
+            return Some(true);
         }
         self.mark(0);
-        false
+        None
     }
 
     /// Whether a cell may be changed with plain stores in the section that the thread is in.
@@ -377,9 +382,10 @@ pub fn give_back(regions: &[usize], f: impl Fn(usize) -> bool) {
     *able &= barrier();
     (0..NAMED.load(Ordering::Relaxed)).for_each(wait_for);
     for (region, before) in before {
-        if f(region) {
-            let cells = std::ptr::from_ref(shadow::cell(region << REGION_SHIFT)).addr();
-            vm::advise(cells, 2 << REGION_SHIFT, libc::MADV_DONTNEED);
+        if f(region)
+            && let Some(cells) = shadow::cells(region << REGION_SHIFT, (REGION_MASK + 1) / GRANULE as usize)
+        {
+            shadow::give_back(cells);
         }
         word(region).store(before, Ordering::Release);
     }

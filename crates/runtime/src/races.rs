@@ -97,7 +97,8 @@ fn order(side: &Side) -> (u32, u8, bool) {
 #[inline(never)]
 pub fn report(t: &mut Thread, granule: usize, present: Present, found: &[Found]) {
     let mut new = found.to_vec();
-    if cancel::any() && cancel::come_behind(t) {
+    // An atomic operation has come behind it before it began, and holds a lock now.
+    if cancel::any() && t.atomics == 0 && cancel::come_behind(t) {
         new.retain(|found| t.hb.get(found.prior.slot) < found.prior.timestamp);
     }
     new.retain(|found| !amid::orders(t, found) && !told(&present, found));

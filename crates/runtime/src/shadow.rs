@@ -1,9 +1,9 @@
 //! The shadow: where it is, and how memory comes into being again.
 //!
 //! Layout in `abi::shadow`. The whole range is reserved at the start and paid for where touched. Beside it, a mark for
-//! each page of shadow says whether cells of it had side states since it was given back, so that large ranges can be given back
+//! each page of shadow says whether cells of it had side states since the memory came into being, so that large ranges can be given back
 //! to the kernel without looking at each cell. It is set once: a count would be a locked instruction for each side state, in a
-//! line that threads share.
+//! line that threads share. Another one says that the page itself was given back since.
 
 use crate::cell::Cell;
 use crate::owners::{self, REGION_MASK};
@@ -15,8 +15,12 @@ use std::sync::atomic::{AtomicU8, Ordering};
 /// From this many bytes of memory on, whole pages of shadow are given back instead of cleared.
 const LARGE: usize = 16 * PAGE;
 
-/// For each page of shadow, whether there may be side states.
-static SIDES: Table<AtomicU8> = Table::new();
+/// For each page of shadow, [`SIDE`] and [`GIVEN_BACK`].
+static MARKS: Table<AtomicU8> = Table::new();
+/// There may be side states.
+const SIDE: u8 = 1;
+/// It was given back to the kernel, though the memory has been accessed since it came into being.
+const GIVEN_BACK: u8 = 2;
 
 const SHADOW_PAGES: usize = LEN as usize / PAGE;
 
@@ -26,7 +30,7 @@ pub fn reserve() -> Result<(), i32> {
     vm::advise(start, LEN as usize, libc::MADV_DONTDUMP);
     // A huge page of shadow is 1 MiB of memory of which often little is used.
     vm::advise(start, LEN as usize, libc::MADV_NOHUGEPAGE);
-    SIDES.reserve(SHADOW_PAGES)
+    MARKS.reserve(SHADOW_PAGES)
 }
 
 /// Has the kernel map the shadow of some memory, to be written. It need not.
@@ -44,21 +48,41 @@ pub fn cell(addr: usize) -> &'static Cell {
     unsafe { &*std::ptr::with_exposed_provenance(at as usize) }
 }
 
-fn sides(page: usize) -> &'static AtomicU8 {
+fn marks(page: usize) -> &'static AtomicU8 {
     // SAFETY: within the table; zero bytes are an atomic.
-    unsafe { &*SIDES.at(page, SHADOW_PAGES) }
+    unsafe { &*MARKS.at(page, SHADOW_PAGES) }
+}
+
+/// The page of the shadow where a cell is, if it is there: cells of unit tests may be anywhere.
+#[inline(always)]
+fn page_of(cell: &Cell) -> Option<usize> {
+    let at = std::ptr::from_ref(cell).addr().wrapping_sub(BASE as usize);
+    (at < LEN as usize).then_some(at / PAGE)
+}
+
+#[inline(always)]
+fn mark(page: usize, mark: u8) {
+    let marks = marks(page);
+    if marks.load(Ordering::Relaxed) & mark == 0 {
+        marks.fetch_or(mark, Ordering::Relaxed);
+    }
+}
+
+/// Gives the cells of a region back to the kernel: nothing can race with what they say. The memory still counts as
+/// [`touched`].
+pub fn give_back(cells: &[Cell]) {
+    let pages = cells
+        .chunks(PAGE / CELL as usize)
+        .filter_map(|cells| page_of(&cells[0]));
+    pages.for_each(|page| mark(page, GIVEN_BACK));
+    vm::advise(cells.as_ptr().addr(), size_of_val(cells), libc::MADV_DONTNEED);
 }
 
 /// A side state was made for `cell`.
 #[inline(always)]
 pub fn side_made(cell: &Cell) {
-    let at = std::ptr::from_ref(cell).addr().wrapping_sub(BASE as usize);
-    // Cells of unit tests may be anywhere.
-    if at < LEN as usize {
-        let sides = sides(at / PAGE);
-        if sides.load(Ordering::Relaxed) == 0 {
-            sides.store(1, Ordering::Relaxed);
-        }
+    if let Some(page) = page_of(cell) {
+        mark(page, SIDE);
     }
 }
 
@@ -75,7 +99,7 @@ pub fn forget_all() {
     // SAFETY: the shadow, and what belongs to it.
     unsafe {
         vm::zero(BASE as usize, LEN as usize);
-        if let Some(start) = SIDES.start() {
+        if let Some(start) = MARKS.start() {
             vm::zero(start, SHADOW_PAGES * size_of::<AtomicU8>());
         }
     }
@@ -131,10 +155,13 @@ fn reset_pages(from: usize, to: usize) {
     });
     for addr in (from..to).step_by(per_page) {
         let start = std::ptr::from_ref(cell(addr)).addr();
-        let sides = sides((start - BASE as usize) / PAGE);
-        if sides.load(Ordering::Relaxed) != 0 {
+        let marks = marks((start - BASE as usize) / PAGE);
+        let marked = marks.load(Ordering::Relaxed);
+        if marked & SIDE != 0 {
             clear(addr, addr + per_page);
-            sides.store(0, Ordering::Relaxed);
+        }
+        if marked != 0 {
+            marks.store(0, Ordering::Relaxed);
         }
     }
     // Masked addresses may wrap around within a mapping that is larger than what a mask tells apart: then in two pieces.
@@ -157,10 +184,18 @@ pub fn compressed(addr: usize, len: usize, mut f: impl FnMut(usize, usize)) {
     }
 }
 
-/// Calls `f` for each piece of `addr..addr + len` whose shadow cells have ever been touched. Small ranges are one piece.
+/// Calls `f` for each piece of `addr..addr + len` whose shadow cells have ever been touched, for some twice. Small ranges are one piece.
 pub fn touched(addr: usize, len: usize, mut f: impl FnMut(usize, usize)) {
     if len < LARGE {
         return f(addr, len);
+    }
+    let per_page = PAGE * GRANULE as usize / CELL as usize;
+    for first in (addr & !(per_page - 1)..addr + len).step_by(per_page) {
+        let page = page_of(cell(first)).map_or(0, |page| marks(page).load(Ordering::Relaxed));
+        if page & GIVEN_BACK != 0 {
+            let from = first.max(addr);
+            f(from, (first + per_page).min(addr + len) - from);
+        }
     }
     let granule = GRANULE as usize;
     let (mut at, end) = (addr / granule * granule, addr + len);

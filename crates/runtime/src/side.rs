@@ -46,7 +46,7 @@ mod seen;
 use few::Few;
 use kept::Kept;
 use lines::{Held, give, index, line, take};
-pub use lines::{Line, SIDE, SIDES, SIZE, count, give_all};
+pub use lines::{SIDE, SIDES, SIZE, count, give_all};
 use many::{Many, Written};
 use runs::{Runs, detect_epoch};
 pub use seen::{KEY_BITS, has_read};

@@ -8,6 +8,7 @@
 //! An atomic that never carried a release has no object: spinning on it costs no more than a look. The object that was
 //! looked for last in a shard is found without a search.
 
+use crate::intercept::cancel;
 use crate::spin::Wait;
 use crate::thread::Thread;
 use crate::vm::Table;
@@ -469,7 +470,7 @@ pub fn order(order: AbiOrder) -> Order {
 #[inline(always)]
 pub fn begin_atomic(t: &mut Thread, addr: usize) {
     // Mostly nobody has the shard, and there is nothing else to be thought of.
-    if t.serial || t.log.on || outside::any() || !shard(addr).hold_free() {
+    if t.serial || t.log.on || outside::any() || cancel::any() || !shard(addr).hold_free() {
         return begin_any_atomic(t, addr);
     }
     t.atomics += 1;
@@ -481,6 +482,10 @@ fn begin_any_atomic(t: &mut Thread, addr: usize) {
     if !t.serial {
         if t.log.on && t.log.steered.is_some() {
             crate::steer::atomic(t, addr);
+        }
+        // Not later, when the shard is held.
+        if cancel::any() && t.atomics == 0 {
+            cancel::come_behind(t);
         }
         shard(addr).hold(t.atomics > 0);
         record::begin_atomic(t);
@@ -579,7 +584,7 @@ fn loaded(t: &mut Thread, addr: usize, order: Order) {
 #[inline(never)]
 fn stored(t: &mut Thread, addr: usize, kind: Kind, order: Order) {
     if order.releases() {
-        t.renew();
+        t.renew_term();
     }
     let op = if kind == Kind::Store {
         SyncOp::Store(order)

@@ -24,7 +24,7 @@ use crate::stretches::Stretches;
 use crate::sweeps::Sweeps;
 use crate::terms::{self, LAST_TIME, WORN};
 use crate::tls::{self, Tls};
-use crate::{amid, cell, channel, intercept, outside, partly, shadow, side, this};
+use crate::{amid, cell, channel, intercept, outside, partly, shadow, side, sync, this};
 use deadheat_abi::shadow::{EPOCH, SIDE, TERM_SHIFT, TIME_SHIFT};
 use deadheat_detect::fasttrack::FastTrack;
 use deadheat_detect::hb::{self, Changed, HbThread};
@@ -338,6 +338,11 @@ impl Thread {
         if cancel::any() {
             cancel::come_behind(self);
         }
+        self.renew_term();
+    }
+
+    /// The same without the cancellation: for who holds what [`cancel::come_behind`] may wait for.
+    pub fn renew_term(&mut self) {
         if self.hb.time() < self.worn {
             return;
         }
@@ -375,16 +380,18 @@ impl Thread {
     /// Is in the words of regions by the slot that it has.
     fn appear(&mut self) {
         if !self.blind && !self.tls.is_null() {
-            self.owner.gone();
             // SAFETY: the thread's own variable; `end` says when it goes.
-            self.owner = unsafe {
-                let inside = &raw const (*self.tls).inside;
-                if !self.far {
-                    Owner::new(self.hb.slot().0, inside.cast())
-                } else {
-                    Owner::of_nothing(inside.cast())
-                }
-            };
+            let inside = unsafe { &raw const (*self.tls).inside }.cast();
+            if self.far {
+                // SAFETY: as above. First of all, so that somebody knows of it all the time.
+                let nameless = unsafe { Owner::of_nothing(inside) };
+                self.owner.gone();
+                self.owner = nameless;
+            } else {
+                self.owner.gone();
+                // SAFETY: as above.
+                self.owner = unsafe { Owner::new(self.hb.slot().0, inside) };
+            }
         }
     }
 
@@ -686,6 +693,8 @@ pub fn begin(mut child: Child, frames: usize) {
         // SAFETY: the record that was just made this thread's own.
         let thread = unsafe { &mut *std::ptr::with_exposed_provenance_mut::<Thread>(thread) };
         thread.open_tests();
+        // The thread that had the stack before may have left locks in it, or in its thread-local memory, which is a part of it.
+        sync::forget_range(thread, stack.0, stack.1 - stack.0);
         record::begin(thread, stack);
     });
 }
@@ -756,6 +765,7 @@ pub fn join(thread: &mut Thread, child: ThreadRef) {
         State::Alive(_) | State::Gone => false,
     };
     if joined {
+        cancel::forget(child.0);
         record::join(thread, child.0, thread.log.caller);
         thread.refresh();
         registry.outstanding -= 1;
@@ -772,6 +782,7 @@ pub fn detach(child: ThreadRef) {
         entry.detached = true;
         if let State::Ended(_) = entry.state {
             entry.state = State::Gone;
+            cancel::forget(child.0);
         }
     }
 }

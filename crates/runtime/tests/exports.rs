@@ -35,7 +35,8 @@ const INTERPOSED: &str = "
     epoll_ctl epoll_wait epoll_pwait epoll_pwait2 poll ppoll select pselect
     prctl syscall close_range closefrom sigaltstack
     getrlimit getrlimit64 setrlimit setrlimit64 prlimit prlimit64
-    _exit _Exit quick_exit __cxa_atexit __cxa_at_quick_exit signal sigaction
+    _exit _Exit quick_exit __cxa_atexit __cxa_at_quick_exit
+    signal ssignal sysv_signal __sysv_signal sigset sigaction
     __cxa_guard_acquire __cxa_guard_release __cxa_guard_abort
     __cxa_throw __cxa_init_primary_exception __cxa_end_catch
     _ZNSt15__exception_ptr13exception_ptr10_M_releaseEv

@@ -64,7 +64,7 @@ fn cancels(t: &mut Thread, thread: ThreadRef) {
     });
 }
 
-/// Nothing is to be told to a thread any more: it has ended.
+/// Nothing is to be told to a thread any more: it has ended. To be called again when it is waited for, since it may be cancelled in between.
 pub fn forget(thread: u32) {
     if any() {
         change(|cancelled| cancelled.retain(|other| *other != thread));

@@ -138,18 +138,70 @@ unsafe fn act(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigact
     result
 }
 
+/// What `signal` and its like do: the handler of before, or an error.
+///
+/// # Safety
+/// As for `signal`.
+unsafe fn handle(signal: c_int, handler: sighandler_t, flags: c_int, waits: bool) -> sighandler_t {
+    // SAFETY: whole actions; all zeros is the default.
+    unsafe {
+        let (mut new, mut old): (libc::sigaction, libc::sigaction) =
+            (core::mem::zeroed(), core::mem::zeroed());
+        new.sa_sigaction = handler;
+        new.sa_flags = flags;
+        if waits {
+            libc::sigaddset(&mut new.sa_mask, signal);
+        }
+        match act(signal, &new, &mut old) {
+            0 => old.sa_sigaction,
+            _ => libc::SIG_ERR,
+        }
+    }
+}
+
+/// For `sigset`: the signal is to wait.
+const SIG_HOLD: sighandler_t = 2;
+
 super::define::replace! {
     fn signal[_](signal: c_int, handler: sighandler_t) -> sighandler_t {
-        // SAFETY: whole actions; all zeros is the default. As glibc has it: calls go on, and the signal itself waits.
+        // SAFETY: the caller's arguments. As glibc has it: calls go on, and the signal itself waits.
+        unsafe { handle(signal, handler, libc::SA_RESTART, true) }
+    }
+
+    fn ssignal[_](signal: c_int, handler: sighandler_t) -> sighandler_t {
+        // SAFETY: as above.
+        unsafe { handle(signal, handler, libc::SA_RESTART, true) }
+    }
+
+    // What `signal` is by the letter of the standards (`-std=c11`): for one signal only, which does not wait.
+    fn __sysv_signal[_](signal: c_int, handler: sighandler_t) -> sighandler_t {
+        // SAFETY: as above.
+        unsafe { handle(signal, handler, libc::SA_RESETHAND | libc::SA_NODEFER, false) }
+    }
+
+    fn sysv_signal[_](signal: c_int, handler: sighandler_t) -> sighandler_t {
+        // SAFETY: as above.
+        unsafe { handle(signal, handler, libc::SA_RESETHAND | libc::SA_NODEFER, false) }
+    }
+
+    fn sigset[_](signal: c_int, handler: sighandler_t) -> sighandler_t {
+        // SAFETY: whole actions and sets of the caller's signal.
         unsafe {
-            let (mut new, mut old): (libc::sigaction, libc::sigaction) = (core::mem::zeroed(), core::mem::zeroed());
-            new.sa_sigaction = handler;
-            new.sa_flags = libc::SA_RESTART;
-            libc::sigaddset(&mut new.sa_mask, signal);
-            match act(signal, &new, &mut old) {
-                0 => old.sa_sigaction,
-                _ => libc::SIG_ERR,
+            let (mut set, mut before): (libc::sigset_t, libc::sigset_t) = (core::mem::zeroed(), core::mem::zeroed());
+            if libc::sigaddset(&mut set, signal) != 0 {
+                return libc::SIG_ERR;
             }
+            let mut old: libc::sigaction = core::mem::zeroed();
+            let (how, was) = if handler == SIG_HOLD {
+                act(signal, core::ptr::null(), &mut old);
+                (libc::SIG_BLOCK, old.sa_sigaction)
+            } else {
+                (libc::SIG_UNBLOCK, handle(signal, handler, 0, false))
+            };
+            if was == libc::SIG_ERR || libc::pthread_sigmask(how, &set, &mut before) != 0 {
+                return libc::SIG_ERR;
+            }
+            if libc::sigismember(&before, signal) == 1 { SIG_HOLD } else { was }
         }
     }
 
