@@ -4,8 +4,8 @@
 // Not static: what nobody reads would go.
 _Atomic long atomic;
 long number, numbers[4096];
-int half;
-char byte, text[64], copy[64];
+int half, halves[8192];
+char byte, bytes[4096 * 8], text[64], copy[64];
 char *from = text, *place;
 
 static void read8(long n) {
@@ -31,6 +31,27 @@ static void first_write8(long n) {
 
 static void first_read8(long n) {
     EACH(n) (void)*(volatile long *)&numbers[i % 4096];
+}
+
+// Parts of eight bytes, and neighbours: as in structs.
+static void first_write4(long n) {
+    EACH(n) halves[i % 8192] = (int)i;
+}
+
+static void first_write1(long n) {
+    EACH(n) bytes[i % 4096 * 8] = (char)i;
+}
+
+static void first_read16(long n) {
+    EACH(n) memcpy(copy, &numbers[i % 1024 * 4], 16);
+}
+
+static void first_copy32(long n) {
+    EACH(n) memcpy(&numbers[i % 1024 * 4], text, 32);
+}
+
+static void first_copy5(long n) {
+    EACH(n) memcpy(&numbers[i % 1024 * 4], text, 5);
 }
 
 // May be one of a pointer to the heap, which calls into code that is not instrumented could follow.
@@ -69,7 +90,8 @@ static void atomic_load(long n) {
 
 static const struct path cases[] = {
     {"read8", read8},     {"write8", write8}, {"write4", write4}, {"write1", write1}, {"first-write8", first_write8},
-    {"first-read8", first_read8}, {"store-pointer", store_pointer}, {"copy64", copy64}, {"call", call}, {"mutex", mutex},
+    {"first-read8", first_read8}, {"first-write4", first_write4}, {"first-write1", first_write1}, {"first-read16", first_read16},
+    {"first-copy32", first_copy32}, {"first-copy5", first_copy5}, {"store-pointer", store_pointer}, {"copy64", copy64}, {"call", call}, {"mutex", mutex},
     {"fetch-add", fetch_add}, {"atomic-load", atomic_load},
 };
 

@@ -6,7 +6,7 @@ use crate::places::Place;
 use crate::races::Present;
 use crate::runs::{GRANULES, LONGEST, Piece, phase};
 use crate::thread::Thread;
-use crate::{heard, races, readers, record, shadow, side, summary, sync};
+use crate::{heard, races, readers, record, shadow, short, side, summary, sync};
 use deadheat_abi::atomics::{Kind, What};
 use deadheat_abi::shadow::EPOCH;
 use deadheat_event::AccessKind;
@@ -80,6 +80,18 @@ pub fn granule<const WRITE: bool>(t: &mut Thread, addr: usize, mask: u8, context
         return;
     }
     let place = t.place(context, pc, false);
+    if short::access::<WRITE>(t, addr, mask.count_ones() as usize, place) {
+        if WRITE && mask != 0xff {
+            look_ahead(t, addr);
+        }
+        return;
+    }
+    any_granule::<WRITE>(t, addr, mask, place);
+}
+
+/// The same in any case.
+#[inline(never)]
+fn any_granule<const WRITE: bool>(t: &mut Thread, addr: usize, mask: u8, place: Place) {
     let mut found = Vec::new();
     t.last = t.epoch;
     loop {
@@ -337,6 +349,15 @@ pub fn touch<const WRITE: bool>(
 /// A plain access to any bytes.
 #[inline]
 pub fn range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, place: Place, does: Does) {
+    if short::access::<WRITE>(t, addr, len, place) {
+        return;
+    }
+    any_range::<WRITE>(t, addr, len, place, does);
+}
+
+/// The same in any case.
+#[inline(never)]
+fn any_range<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, place: Place, does: Does) {
     touch::<WRITE>(t, addr, (1, 0, len), place, |t, granule, found| {
         let present = Present {
             addr,
@@ -463,7 +484,7 @@ fn repeat_atomic(t: &mut Thread, addr: usize, what: What, context: u64, pc: usiz
         Kind::Store | Kind::Update => AccessKind::Write,
     };
     let cell = shadow::cell(addr);
-    if !t.owner.enter_at_once(cell) {
+    if t.owner.enter_at_once(cell).is_none() {
         return false;
     }
     t.last = t.epoch;

@@ -9,7 +9,7 @@ use crate::places::{At, Place};
 use crate::registry::{Registry, SLOTS};
 use crate::terms::tests::{self as terms, Alone};
 use crate::thread::Thread;
-use crate::{loads, quick, readers, side, sync};
+use crate::{loads, quick, readers, short, side, sync};
 use deadheat_abi::atomics::{Kind, Ordering as AbiOrder, What};
 use deadheat_abi::shadow::EPOCH;
 use deadheat_abi::tls::{NO_WORD, SHARED_MASK, SHARED_SHIFT, SHARED_WORDS};
@@ -213,6 +213,17 @@ impl World {
             if atomic && !number.is_multiple_of(3) && side::repeat_atomic(t, cell, mask, kind, at) {
                 byte = next;
                 continue;
+            }
+            if !atomic && number.is_multiple_of(5) {
+                let one = std::slice::from_ref(cell);
+                let done = match kind {
+                    AccessKind::Read => short::granules::<false>(t, one, own, (mask, mask), at),
+                    AccessKind::Write => short::granules::<true>(t, one, own, (mask, mask), at),
+                };
+                if done {
+                    byte = next;
+                    continue;
+                }
             }
             match (atomic, kind) {
                 (true, _) => side::atomic(t, cell, mask, kind, at, &mut found),

@@ -412,7 +412,7 @@ pub(crate) mod tests {
         let word = AtomicU32::new(if own { t.owner.name } else { SHARED });
         // As if the cell were where that of the first region is.
         let region = std::ptr::from_ref(cell).addr() >> (REGION_SHIFT + 1);
-        t.owner.words = (&raw const word).wrapping_sub(region);
+        let words = std::mem::replace(&mut t.owner.words, (&raw const word).wrapping_sub(region));
         let tls = crate::tls::get();
         // SAFETY: the thread's own variable, put back as it was; the cell stands for all addresses.
         unsafe {
@@ -436,6 +436,7 @@ pub(crate) mod tests {
             };
             assert_eq!((*tls).inside, 0);
             *tls = before;
+            t.owner.words = words;
             done
         }
     }

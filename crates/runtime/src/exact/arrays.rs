@@ -6,7 +6,7 @@ use crate::owners::{self, Owner};
 use crate::shadow;
 use crate::summary;
 use crate::thread::Thread;
-use crate::{checks, heard};
+use crate::{checks, heard, short};
 use deadheat_detect::reference::Reference;
 use deadheat_event::{AccessKind, ArrayId, Event, Indices, Op, Place, Race, Side, ThreadId};
 use deadheat_trace::recipe::{Config, Trace, traces};
@@ -118,10 +118,13 @@ impl World {
             races.extend(found.iter().map(|found| (granule, *found)));
         };
         let whole = (count - 1) * stride + size;
+        let unbroken = count == 1 || stride <= size;
         // As the hooks do.
         match kind {
             AccessKind::Read if checks::is_within_extent::<false>(t, addr, whole) => {}
             AccessKind::Write if checks::is_within_extent::<true>(t, addr, whole) => {}
+            AccessKind::Read if unbroken && short::access::<false>(t, addr, whole, at) => {}
+            AccessKind::Write if unbroken && short::access::<true>(t, addr, whole, at) => {}
             AccessKind::Read => checks::touch::<false>(t, addr, (count, stride, size), at, tell),
             AccessKind::Write => checks::touch::<true>(t, addr, (count, stride, size), at, tell),
         }

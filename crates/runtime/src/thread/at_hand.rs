@@ -163,8 +163,17 @@ impl Default for Places {
 
 impl Thread {
     /// The place of an access that is being made now.
-    #[inline]
+    #[inline(always)]
     pub fn place(&mut self, context: u64, pc: usize, free: bool) -> Place {
+        // Where the set of locks is not known there is no such place.
+        match self.places.at_hand(context, pc as u64 | self.locks) {
+            Some(place) if !free => place,
+            _ => self.place_anew(context, pc, free),
+        }
+    }
+
+    #[inline(never)]
+    fn place_anew(&mut self, context: u64, pc: usize, free: bool) -> Place {
         let locks = self.held.set();
         if !self.far {
             self.locks = locks.in_place();
