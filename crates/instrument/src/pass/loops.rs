@@ -89,6 +89,9 @@ pub enum Work<'m> {
     },
 }
 
+/// So many accesses of one loop that are made as long as something holds are checked behind it.
+const GUARDED: usize = 64;
+
 /// Takes the accesses that can be swept out of `plain`, and puts what computes their ranges into the blocks behind loops.
 pub fn sweep<'m>(
     ir: Ir<'m>,
@@ -129,6 +132,12 @@ pub fn sweep<'m>(
             .filter_map(|&(at, access)| find(nest, around, &mut values, at, access));
         let mut swept = coalesce(found.collect());
         swept.retain(|one| one.pays(outermost.is_some()));
+        // What they ask has to be kept through the loop.
+        let mut guarded = 0;
+        swept.retain(|one| {
+            guarded += usize::from(!one.is_always_made());
+            one.is_always_made() || guarded <= GUARDED
+        });
         if batched[n] {
             // What is reached by variables could not be watched from batch to batch.
             let entered = is_entered(nest, around);
@@ -248,6 +257,7 @@ fn compares_growing<'m>(values: &mut Values<'_, 'm>, condition: Value<'m>) -> bo
     }
     let of = |side| condition.operand(side);
     let [one, other] = [0, 1].map(|side| values.of_number(of(side)));
+    let values = &*values;
     let still = |value: &Option<Affine<'m>>, of: Value<'m>| match value {
         Some(value) => value.step.as_constant() == Some(0),
         None => values.is_still(of),
@@ -263,7 +273,7 @@ fn compares_growing<'m>(values: &mut Values<'_, 'm>, condition: Value<'m>) -> bo
             let divides = |step: i64| start.is_some_and(|start| start % step == 0);
             let sure =
                 || step.is_power_of_two() && divides(step as i64) && is_multiple_of(of(1 - side), step);
-            step == 1 || !met || never_wraps(of(side)) || sure()
+            step == 1 || !met || never_wraps(values, of(side)) || sure()
         })
     };
     still(&one, of(0)) && grows(&other, 1) || grows(&one, 0) && still(&other, of(1))
@@ -316,12 +326,14 @@ fn is_far<'m>(values: &mut Values<'_, 'm>, condition: Value<'m>) -> bool {
     way / step.unsigned_abs() > LONG
 }
 
-/// Whether a value that a loop changes by itself, or the next one after it, is computed in a way that must not wrap around.
-fn never_wraps(value: Value<'_>) -> bool {
+/// Whether a value that a loop changes by itself, or the next one after it, is computed in a way that must not wrap around. How it begins
+/// does not matter.
+fn never_wraps<'m>(values: &Values<'_, 'm>, value: Value<'m>) -> bool {
     let exact = |value: Value<'_>| {
         value.never_overflows() || value.never_carries() || value.is_disjoint() || value.is_inbounds()
     };
-    exact(value) || value.opcode() == Some(Opcode::LLVMPHI) && value.incoming().any(exact)
+    let next = |next: Value<'m>| !values.is_still(next) && exact(next);
+    exact(value) || value.opcode() == Some(Opcode::LLVMPHI) && value.incoming().any(next)
 }
 
 /// A value that tells how often a loop went round.

@@ -662,6 +662,68 @@ fn a_value_that_must_be_met_must_not_be_stepped_over() {
 }
 
 #[test]
+fn how_a_value_begins_does_not_say_that_it_never_wraps() {
+    for (step, checks) in [("add", 2), ("add nsw", 1)] {
+        let text = fully(&format!(
+            "define void @f(ptr %p, i64 %n, i64 %end) {{
+            start:
+                %from = add nsw i64 %n, 1
+                br label %loop
+            loop:
+                %i = phi i64 [ %from, %start ], [ %next, %loop ]
+                %a = getelementptr i64, ptr %p, i64 %i
+                store i64 1, ptr %a
+                %next = {step} i64 %i, 3
+                %done = icmp eq i64 %i, %end
+                br i1 %done, label %out, label %loop
+            out:
+                ret void
+            }}"
+        ));
+        let found = kinds(&hooks(&text, "f"));
+        assert_eq!(found.len(), checks, "{step}: {found:?}");
+    }
+}
+
+#[test]
+fn of_very_many_accesses_that_are_made_as_long_as_something_holds_some_keep_their_checks() {
+    let count = 100;
+    let conditions: Vec<String> = (0..count).map(|n| format!("i1 %c{n}")).collect();
+    let parts: String = (0..count)
+        .map(|n| {
+            format!(
+                "br i1 %c{n}, label %then{n}, label %next{n}
+                then{n}:
+                %a{n} = getelementptr [4096 x i64], ptr %p, i64 {n}, i64 %i
+                store i64 1, ptr %a{n}
+                br label %next{n}
+                next{n}:
+                "
+            )
+        })
+        .collect();
+    let text = fully(&format!(
+        "define void @f(ptr %p, i64 %n, {}) {{
+        start:
+            br label %loop
+        loop:
+            %i = phi i64 [ 0, %start ], [ %next, %next{last} ]
+            {parts}
+            %next = add nuw nsw i64 %i, 1
+            %more = icmp ult i64 %next, %n
+            br i1 %more, label %loop, label %out
+        out:
+            ret void
+        }}",
+        conditions.join(", "),
+        last = count - 1,
+    ));
+    let found = kinds(&hooks(&text, "f"));
+    let alone = found.iter().filter(|kind| **kind == *"write8()").count();
+    assert_eq!((alone, found.len()), (count - 64, count));
+}
+
+#[test]
 fn narrow_numbers_count_rounds_too() {
     let text = fully(
         "define void @f(ptr %p, i32 %n) {
