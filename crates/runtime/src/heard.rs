@@ -200,8 +200,11 @@ pub fn learned(t: &mut Thread) {
     }
 }
 
-/// The thread does nothing until another one has ended.
+/// The thread does nothing until another one has ended: not itself, for which it is told at once that it cannot wait.
 pub fn waits(t: &Thread, child: ThreadRef) {
+    if child == t.reference() {
+        return;
+    }
     t.heard.among.set_waits(t.id, Some(child));
 }
 
