@@ -8,6 +8,7 @@ use crate::places::Place;
 use crate::readers;
 use crate::shadow;
 use crate::thread::Thread;
+use deadheat_abi::shadow::{EPOCH, TERM_SHIFT};
 use std::sync::atomic::Ordering;
 
 /// No more granules than that.
@@ -48,7 +49,7 @@ pub fn access<const WRITE: bool>(t: &mut Thread, addr: usize, len: usize, place:
 pub(crate) fn granules<const WRITE: bool>(
     t: &mut Thread,
     cells: &[Cell],
-    own: bool,
+    own_region: bool,
     (first, last): (u8, u8),
     at: Place,
 ) -> bool {
@@ -63,24 +64,41 @@ pub(crate) fn granules<const WRITE: bool>(
             if old.0 >= FIRST_SIDE || several {
                 return false;
             }
-            made = match cell::step_among::<WRITE>(t, old, mask, at, readers::FEW) {
-                Step::Known => old,
-                Step::Words(new, 0, 0) => new,
-                Step::Misfit if WRITE && cells.len() == 1 => {
-                    return partly::begin(t, cell, own, old, mask, at) == Some(true);
-                }
-                _ => return false,
+            made = match own::<WRITE>(t, old, mask, at) {
+                Some(new) => new,
+                None => match cell::step_among::<WRITE>(t, old, mask, at, readers::FEW) {
+                    Step::Known => old,
+                    Step::Words(new, 0, 0) => new,
+                    Step::Misfit if WRITE && cells.len() == 1 => {
+                        return partly::begin(t, cell, own_region, old, mask, at) == Some(true);
+                    }
+                    _ => return false,
+                },
             };
             (words, bytes) = (old, mask);
         }
         if made == old {
             continue;
         }
-        if own {
+        if own_region {
             cell.set(made);
         } else if !cell.change(old, made) {
             return false;
         }
     }
     true
+}
+
+/// What [`cell::step`] makes of words of the thread's own, of earlier epochs and of no other bytes, if they are that: then nothing is to be
+/// looked up.
+#[inline(always)]
+fn own<const WRITE: bool>(t: &Thread, (write, read): (u64, u64), mask: u8, at: Place) -> Option<(u64, u64)> {
+    let by_others = ((write ^ read) | (write ^ t.epoch)) >> TERM_SHIFT != 0;
+    let is_now = |word: u64| (word ^ t.epoch) & EPOCH == 0;
+    let more = !(write & read) as u8 & !mask != 0;
+    if by_others || is_now(write) || is_now(read) || more || cell::place(read).is_readers() {
+        return None;
+    }
+    let after = cell::word(t.epoch, at, mask);
+    Some((if WRITE { after } else { write }, after))
 }
