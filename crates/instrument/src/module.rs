@@ -1,8 +1,8 @@
 //! One module: bitcode in, object file out.
 //!
 //! The order matters. The user's coverage is where his compiler would have put it. Then attributes: `sanitize_thread`
-//! keeps the optimiser from loads that the source does not have (they would be races that it does not have), and tail
-//! calls are off, so that every caller is on the stack. Then the optimiser, at the level of the user's build: what it
+//! keeps the optimiser from loads that the source does not have (they would be races that it does not have; but for some, see
+//! `pass/speculated.rs`), and tail calls are off, so that every caller is on the stack. Then the optimiser, at the level of the user's build: what it
 //! removes needs no check. Checks last, so that it cannot move an access away from its check.
 
 use crate::effects::Facts;

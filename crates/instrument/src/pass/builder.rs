@@ -128,6 +128,14 @@ impl<'m> Builder<'m> {
         )))
     }
 
+    /// A load of the same as another one.
+    pub fn load_like(&self, load: Value<'m>) -> Value<'m> {
+        let (ty, pointer) = (load.ty(), load.operand(0));
+        let new = llvm!(LLVMBuildLoad2(self.raw, ty.raw(), pointer.raw(), NO_NAME));
+        llvm!(LLVMSetAlignment(new, load.alignment() as c_uint));
+        Value::some(new)
+    }
+
     /// A store.
     pub fn store(&self, value: Value<'m>, pointer: Value<'m>) {
         llvm!(LLVMBuildStore(self.raw, value.raw(), pointer.raw()));

@@ -14,6 +14,7 @@ use super::places::Places;
 use super::private::Private;
 use super::redirect::redirect;
 use super::redundant;
+use super::speculated::Speculated;
 use super::stretches::Filling;
 use super::templates::{Shape, Template};
 use super::whole::Whole;
@@ -23,7 +24,6 @@ use crate::module::{Options, Placement};
 use deadheat_abi::{hooks, shadow};
 use llvm_sys::target::LLVMTargetDataRef;
 use std::collections::{BTreeSet, HashSet};
-use std::ops::Range;
 
 /// Instruments functions of one module.
 pub struct Inserter<'m, 'u> {
@@ -133,13 +133,25 @@ impl<'m, 'u> Inserter<'m, 'u> {
         (self.decisions, self.lines)
     }
 
+    /// The loads of a function where the program may not read.
+    pub fn speculated(&self, function: Value<'m>) -> Speculated<'m> {
+        let layout = self.reader.layout();
+        Speculated::find(
+            self.ir,
+            &self.builder,
+            &self.calls,
+            layout,
+            (function, self.record),
+        )
+    }
+
     /// Instruments a function.
-    pub fn instrument(&mut self, function: Value<'m>) {
+    pub fn instrument(&mut self, function: Value<'m>, speculated: &Speculated<'m>) {
         let blocks = function.blocks();
         let mut plan = Plan::default();
         self.places.enter_function();
         for &block in &blocks {
-            self.plan_block(function, block, &mut plan);
+            self.plan_block((function, speculated), block, &mut plan);
         }
         plan.plain.reverse();
         let logged = if self.log.is_some() {
@@ -321,7 +333,12 @@ impl<'m, 'u> Inserter<'m, 'u> {
     }
 
     /// What a block needs. Walks backwards; so do those that look at the plan until it is turned round.
-    fn plan_block(&mut self, function: Value<'m>, block: Block<'m>, plan: &mut Plan<'m>) {
+    fn plan_block(
+        &mut self,
+        (function, speculated): (Value<'m>, &Speculated<'m>),
+        block: Block<'m>,
+        plan: &mut Plan<'m>,
+    ) {
         let instructions: Vec<_> = block.instructions().collect();
         self.places.enter_block(&instructions);
         let replaced = instructions.iter().any(|instruction| instruction.is_musttail());
@@ -329,6 +346,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
         for (index, &at) in instructions.iter().enumerate().rev() {
             match self.reader.read(at) {
                 Meaning::None => {}
+                Meaning::Plain(_) if speculated.has(at) => {}
                 Meaning::Plain(mut accesses) => {
                     let mut at = at;
                     if let Some(found) = unmasked::find(at, &instructions[index + 1..]) {
@@ -340,7 +358,7 @@ impl<'m, 'u> Inserter<'m, 'u> {
                     }
                     let parts = lanes::looked_at(at);
                     if let (Some(parts), [whole]) = (&parts, &accesses[..]) {
-                        accesses = self.parts_of(at, *whole, parts);
+                        accesses = lanes::parts(&self.builder, self.reader.layout(), at, *whole, parts);
                     }
                     for mut access in accesses.into_iter().rev() {
                         access.place = self.places.place(index, access.pointer, access.alignment);
@@ -388,30 +406,6 @@ impl<'m, 'u> Inserter<'m, 'u> {
             }
         }
         plan.counts.extend(count);
-    }
-
-    /// The parts of a vector that a load of all of it is about.
-    fn parts_of(&self, load: Value<'m>, whole: Access<'m>, parts: &[Range<u64>]) -> Vec<Access<'m>> {
-        let layout = self.reader.layout();
-        let Some((count, element)) = load.ty().vector() else {
-            return vec![whole];
-        };
-        let element = element.store_size(layout);
-        // Not of elements that are less than a byte.
-        if load.ty().store_size(layout) != u64::from(count) * element {
-            return vec![whole];
-        }
-        self.builder.before(load);
-        let part = |lanes: &Range<u64>| Access {
-            pointer: self.builder.offset(whole.pointer, lanes.start * element),
-            extent: Extent::Bytes((lanes.end - lanes.start) * element),
-            // Whatever is a power of two in both.
-            alignment: whole
-                .alignment
-                .min(1 << (lanes.start * element).trailing_zeros().min(16)),
-            ..whole
-        };
-        parts.iter().map(part).collect()
     }
 
     fn plan_call(&self, function: Value<'m>, call: Value<'m>, calls: &mut Calls<'m>) {

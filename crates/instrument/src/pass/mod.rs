@@ -35,6 +35,7 @@ mod redirect;
 mod redundant;
 mod sections;
 mod sharing;
+mod speculated;
 mod steady;
 mod stretches;
 mod swept;
@@ -99,16 +100,18 @@ pub fn run(
         if is_left_alone(function) || resolvers.contains(&function) {
             continue;
         }
+        let speculated = inserter.speculated(function);
         lineless::complete(function);
         match &missing {
-            None => inserter.instrument(function),
+            None => inserter.instrument(function, &speculated),
             Some(missing) if missing::treatment(function) == Treatment::Excluded => missing.mark(function),
             Some(missing) => {
                 missing.surround_calls(function);
-                inserter.instrument(function);
+                inserter.instrument(function, &speculated);
                 missing.mark(function);
             }
         }
+        speculated.remove();
     }
     let (decisions, lines) = inserter.finish();
     decisions.embed(ir);

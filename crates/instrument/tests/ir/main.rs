@@ -11,4 +11,5 @@ mod loops;
 mod neighbours;
 mod outside;
 mod redundant;
+mod speculated;
 mod whole;
