@@ -378,7 +378,7 @@ pub fn exactly(t: &Thread, used: &[Object]) -> Vec<Object> {
                 objects.extend([(addr, len), MAPPING]);
             }
             Some(_) => objects.push((addr, len)),
-            None if pages::is_mapped(addr) => objects.push(MAPPING),
+            None if pages::is_mapped(addr) => objects.extend([(addr, len), MAPPING]),
             None => {}
         }
     }

@@ -49,14 +49,20 @@ pub fn let_go() {
 
 /// Looks at what is loaded, if that is not what it was. Not with a lock held that a constructor of a library could wait for: the loader has its own.
 pub fn look() {
+    look_for(&LOOKED, &OBJECTS);
+}
+
+fn look_for(looked: &Spin<(u64, u64)>, objects: &Spin<Vec<Object>>) {
     let version = library::version();
-    if std::mem::replace(&mut *LOOKED.lock(), version) == version {
+    if *looked.lock() == version {
         return;
     }
     let mut now: Vec<Object> = Vec::new();
     // SAFETY: the callback gets the pointer back while `now` lives.
     unsafe { libc::dl_iterate_phdr(Some(each), (&raw mut now).cast()) };
-    *OBJECTS.lock() = now;
+    *objects.lock() = now;
+    // Not sooner: another thread that comes now would find nothing, and take variables for memory of which nobody knows what it is.
+    *looked.lock() = version;
 }
 
 /// # Safety
@@ -230,6 +236,24 @@ fn read(path: &str, base: usize) -> Option<(Vec<Variable>, Vec<u8>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Barrier;
+
+    #[test]
+    fn who_looks_while_another_thread_does_finds_variables_too() {
+        for _ in 0..300 {
+            let (looked, objects) = (Spin::new((0, 0)), Spin::new(Vec::new()));
+            let barrier = Barrier::new(3);
+            let look = || {
+                barrier.wait();
+                look_for(&looked, &objects);
+                !objects.lock().is_empty()
+            };
+            std::thread::scope(|scope| {
+                let all = [(); 3].map(|()| scope.spawn(look));
+                assert!(all.into_iter().all(|found| found.join().unwrap()));
+            });
+        }
+    }
 
     #[test]
     fn what_has_no_name_and_does_not_change_is_not_all_data() {
